@@ -1,7 +1,7 @@
 """What every test shares: how Hypothesis searches, and the event loop that asynchronous tests run on.
 
-Properties are derandomized, so that a run says the same thing twice; `HYPOTHESIS_PROFILE=nightly` searches at random and
-longer.
+Properties are derandomized, so that a run says the same thing twice; `HYPOTHESIS_PROFILE=nightly` searches at
+random, and longer.
 """
 
 import os
@@ -38,6 +38,4 @@ def anyio_backend() -> str:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say when the corpus was missing: skipped tests are easily taken for passed ones."""
     if not CORPUS.is_dir():
-        terminalreporter.write_line(
-            "The corpus is not here: tests that read it were skipped (CALLGATE_CORPUS)."
-        )
+        terminalreporter.write_line("No corpus (CALLGATE_CORPUS): tests that read it were skipped.")

@@ -1,6 +1,6 @@
-"""Where the corpus is: recorded streams, published test suites and other data that is not part of this repository.
+"""Where the corpus is: recorded streams, published test suites and other data kept outside this repository.
 
-In: the environment variable `CALLGATE_CORPUS`, a path; without it the folder `shared/corpus` beside the repository.
+In: the environment variable `CALLGATE_CORPUS`, a path; without it, `shared/corpus` beside the repository.
 Out: `CORPUS` and the marker `needs_corpus`, which skips a test where there is no corpus.
 """
 
@@ -18,6 +18,4 @@ if "CALLGATE_CORPUS" in os.environ and not CORPUS.is_dir():
     msg = f"CALLGATE_CORPUS is {str(CORPUS)!r}, which is not a folder: name the corpus or unset the variable"
     raise FileNotFoundError(msg)
 
-needs_corpus: Final = pytest.mark.skipif(
-    not CORPUS.is_dir(), reason="the corpus is not here: set CALLGATE_CORPUS"
-)
+needs_corpus: Final = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus here: set CALLGATE_CORPUS")
