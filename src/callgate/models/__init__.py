@@ -1,0 +1,1 @@
+"""Where a turn comes from."""
