@@ -8,6 +8,7 @@ import ast
 import re
 import shutil
 import subprocess
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -344,6 +345,33 @@ def test_every_rule_that_ruff_ignores_has_its_reason() -> None:
     nothing(line for line in codes if not re.search(r"# \S", line))
 
 
+def test_every_dependency_has_its_reason_and_its_pin() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    reasons = (ROOT / "docs/explanation/dependencies.md").read_text(encoding="utf-8")
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    users = [
+        *project["dependencies"],
+        *(line for extra in extras.keys() - {"dev", "bench"} for line in extras[extra]),
+    ]
+    # llama-cpp-python is compiled where it is installed: no target of the Makefile installs it.
+    pinned = {*users, *extras["dev"], *extras["bench"]} - set(extras["llama"])
+
+    def name(requirement: str) -> str:
+        return re.split(r"[\[<>=~! ]", requirement, maxsplit=1)[0]
+
+    nothing(
+        f"{name(line)} has no line in docs/explanation/dependencies.md"
+        for line in users
+        if name(line) not in reasons
+    )
+    nothing(
+        f"{name(line)} has no pin"
+        for line in pinned
+        if not re.search(rf"^{name(line)}==", pins, re.MULTILINE)
+    )
+
+
 # Joined here, so that this file does not hold what it looks for.
 FOREIGN_WORDS: Final = tuple(
     "".join(parts)
@@ -365,7 +393,9 @@ def test_no_tracked_file_names_a_machine_or_a_registry() -> None:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    listed = subprocess.run(
+        [git, "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
     files = [ROOT / name for name in listed.decode().split("\0") if name]
     assert files
     nothing(
