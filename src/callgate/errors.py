@@ -1,7 +1,8 @@
 """Every exception callgate raises.
 
-In: typed keyword facts. Out: one sentence made by ``__str__``. Promise: each class has a stable ``code``, pickles, and
-carries no secret: what a model gets wrong, and what a tool raises, are values and never exceptions.
+In: typed keyword facts. Out: one sentence made by ``__str__``. Promise: each class has a stable ``code``,
+pickles, and carries no secret: what a model gets wrong, and what a tool raises, are values and never
+exceptions.
 
     CallgateError
     ├── ConfigurationError            the host declared something that cannot work
@@ -130,7 +131,7 @@ class JournalVersionError(JournalError):
 
 
 class JournalUnavailableError(JournalError):
-    """The store cannot be read or written now: disk full, read-only, locked. Nothing ran that is not in it."""
+    """The store cannot be read or written now (full, read-only, locked). Nothing ran that is not in it."""
 
     code = "JOURNAL_UNAVAILABLE"
 
@@ -142,7 +143,7 @@ class LeaseHeldError(JournalError):
 
 
 class LeaseLostError(JournalError):
-    """This process held the run and no longer does; it may neither append nor start. Facts: ``run``, ``fence``."""
+    """This process held the run and no longer does; it may not append or start. Facts: ``run``, ``fence``."""
 
     code = "LEASE_LOST"
 
@@ -154,7 +155,10 @@ class UnknownRunError(JournalError):
 
 
 class TransportError(CallgateError):
-    """The network, or the server behind it. Facts: ``status``, ``kind``, ``retry_after`` (seconds), ``retryable``."""
+    """The network, or the server behind it.
+
+    Facts: ``status``, ``kind``, ``retry_after`` (seconds), ``retryable``.
+    """
 
     code = "TRANSPORT"
 

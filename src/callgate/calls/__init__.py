@@ -1,4 +1,4 @@
-"""The vocabulary: values that travel, journal entries, the life-cycle table, the code table, canonical JSON, keys."""
+"""The vocabulary: values that travel, journal entries, the life cycle, the codes, canonical JSON, keys."""
 
 from ._arguments import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, freeze_arguments, parse_arguments, pointer
 from ._canonical import canonical, digest

@@ -1,8 +1,8 @@
 """What the journal holds: one frozen entry for each thing that became so.
 
-An entry carries all that ``evolve`` needs, so that recovery consults neither the tools nor the policy. Times are Unix seconds,
-read from the shell's clock. The codec (``journal``) tags each entry with its class name; a field is only ever added, with a
-default, so that old journals stay readable.
+An entry carries all that ``evolve`` needs, so that recovery consults neither the tools nor the policy. Times
+are Unix seconds, read from the shell's clock. The codec (``journal``) tags each entry with its class name; a
+field is only ever added, with a default, so that old journals stay readable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class Offered(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """A run began. ``task`` is what the user asked, ``system`` the system prompt; both empty when the gate is used alone."""
+    """A run began.
+
+    ``task`` is what the user asked, ``system`` the system prompt; both empty when the gate is used alone.
+    """
 
     run: str
     at: float
@@ -44,9 +47,10 @@ class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """A request was sent: the model, what was really sent, and which tools were offered under which definitions.
+    """A request was sent: the model, what was really sent, which tools were offered under which definitions.
 
-    ``tool_bytes`` and ``tool_tokens`` are the size of the tool part; ``tokens_by`` names the estimator when they are estimated.
+    ``tool_bytes`` and ``tool_tokens`` are the size of the tool part; ``tokens_by`` names the estimator when
+    they are estimated.
     """
 
     run: str
@@ -67,8 +71,8 @@ class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
 class TurnHeard(msgspec.Struct, frozen=True, gc=False, tag=True):
     """A reply ended. It carries the calls themselves; what was decided of each follows as entries of its own.
 
-    ``body_digest`` is the SHA-256 of the raw body where it passed through our hands; ``body`` the body itself, by option.
-    ``why_not`` is empty for a turn that may be executed.
+    ``body_digest`` is the SHA-256 of the raw body where it passed through our hands; ``body`` the body
+    itself, by option. ``why_not`` is empty for a turn that may be executed.
     """
 
     run: str
@@ -95,7 +99,12 @@ class TurnHeard(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class Admitted(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """A call passed the checks. ``accesses`` are the resources its concrete arguments touch, as they were found then."""
+    """A call passed the checks.
+
+    ``accesses`` are the resources its concrete arguments touch, as they were found then.
+    ``serial``: it runs alone among its kind, in call order. ``held``: it keeps its place but waits for a
+    person.
+    """
 
     key: CallKey
     at: float
@@ -105,6 +114,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False, tag=True):
     idempotent: bool = False
     accesses: tuple[Access, ...] = ()
     serial: bool = False
+    held: bool = False
 
 
 class Refused(msgspec.Struct, frozen=True, gc=False, tag=True):
@@ -126,7 +136,12 @@ class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class Decided(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """Someone outside decided. ``code`` is the refusal's code when not approved (denied, expired, no approver)."""
+    """Someone outside decided.
+
+    ``code`` is the refusal's code when not approved (denied, expired, no approver).
+    An approved call is judged again; ``findings`` are what that judgement found, and any of them refuses it
+    all the same.
+    """
 
     key: CallKey
     at: float
@@ -135,10 +150,14 @@ class Decided(msgspec.Struct, frozen=True, gc=False, tag=True):
     by: str
     reason: str = ""
     code: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 class Started(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """The tool is about to run: durable before it does. ``attempt`` counts tries from 1; ``lease`` is the fencing token."""
+    """The tool is about to run: durable before it does.
+
+    ``attempt`` counts tries from 1; ``lease`` is the fencing token.
+    """
 
     key: CallKey
     at: float
@@ -148,9 +167,11 @@ class Started(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class Returned(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """The tool returned. ``content`` is the whole value as JSON; what the model sees is cut to ``limit`` characters from it.
+    """The tool returned.
 
-    ``late``: the call had been given up as unknown before. ``note`` is a code when the value could not be converted.
+    ``content`` is the whole value as JSON; what the model sees is cut to ``limit`` characters from it.
+    ``late``: the call had been given up as unknown before. ``note`` is a code when the value could not be
+    converted.
     """
 
     key: CallKey
@@ -166,7 +187,7 @@ class Returned(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class Raised(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """The tool failed, and it is known that it did. ``message`` is for the model; ``detail`` stays in the record."""
+    """The tool failed, and that is known. ``message`` is for the model; ``detail`` stays in the record."""
 
     key: CallKey
     at: float
@@ -201,7 +222,10 @@ class Reconciled(msgspec.Struct, frozen=True, gc=False, tag=True):
 
 
 class CancelRequested(msgspec.Struct, frozen=True, gc=False, tag=True):
-    """Someone asked to stop; a call that had started may succeed all the same. Without ``position`` it means the whole run."""
+    """Someone asked to stop; a call that had started may succeed all the same.
+
+    Without ``key`` it means the whole run.
+    """
 
     run: str
     at: float

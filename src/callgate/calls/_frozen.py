@@ -1,24 +1,23 @@
 """JSON values that cannot change: what was judged is what runs.
 
-In: dicts, lists and scalars as a JSON parser makes them. Out: the same, as ``FrozenDict`` and ``FrozenList``. Promise: every
-mutator raises ``TypeError``; equality and JSON encoding are those of dict and list.
+In: dicts, lists and scalars as a JSON parser makes them. Out: the same, as ``FrozenDict`` and ``FrozenList``.
+Promise: every mutator raises ``TypeError``; equality and JSON encoding are those of dict and list.
 
-They are subclasses of dict and list because jsonschema-rs, json and msgspec take nothing else (MappingProxyType and tuple
-fail in them). Code that reaches past the methods (``dict.__setitem__(frozen, …)``) is not stopped: this guards against
-mistakes, not against hostile code in the same process.
+They are subclasses of dict and list because jsonschema-rs, json and msgspec take nothing else
+(MappingProxyType and tuple fail in them). Code that reaches past the methods (``dict.__setitem__(frozen,
+…)``) is not stopped: this guards against mistakes, not against hostile code in the same process.
 """
 
 from __future__ import annotations
 
 from typing import Any, Never, TypeAlias
 
-JSON: TypeAlias = "None | bool | int | float | str | list[Any] | dict[str, Any]"
+JSON: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """A JSON value (RFC 8259)."""
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> Never:
-    text = f"{type(self).__name__} cannot be changed; copy it with thaw() first"
-    raise TypeError(text)
+    raise TypeError(f"{type(self).__name__} cannot be changed; copy it with thaw() first")
 
 
 class FrozenDict(dict[str, Any]):
@@ -82,15 +81,13 @@ def freeze(value: Any) -> Any:
     if isinstance(value, dict):
         for name in value:
             if not isinstance(name, str):
-                text = f"a JSON object has text keys, not {type(name).__name__}"
-                raise TypeError(text)
+                raise TypeError(f"a JSON object has text keys, not {type(name).__name__}")
         return FrozenDict({name: freeze(item) for name, item in value.items()})
     if isinstance(value, list | tuple):
         return FrozenList([freeze(item) for item in value])
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    text = f"{kind.__name__} is not a JSON value"
-    raise TypeError(text)
+    raise TypeError(f"{kind.__name__} is not a JSON value")
 
 
 def thaw(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """The life of a call: everything about its states stands in this file.
 
-Rule 1: a state changes only through ``step``. Rule 2: a pair that is not in ``TRANSITIONS`` is an error, never a guess.
-Rule 3: ``cancel_requested`` is a fact beside the state, because a cancelled call that returned success is a success.
+Rule 1: a state changes only through ``step``. Rule 2: a pair that is not in ``TRANSITIONS`` is an error,
+never a guess. Rule 3: ``cancel_requested`` is a fact beside the state, because a cancelled call that returned
+success is a success.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ TRANSITIONS: Final[dict[tuple[State, Event], State]] = {
     (_S.VALIDATED, _E.SKIPPED): _S.SKIPPED,
     (_S.VALIDATED, _E.CANCELLED): _S.CANCELLED,
     (_S.AWAITING_APPROVAL, _E.APPROVED): _S.VALIDATED,
-    # An approved call is judged again, since the world may have changed while a person thought; it may be refused then.
+    # An approved call is judged again, since the world may have changed meanwhile; it may be refused then.
     (_S.AWAITING_APPROVAL, _E.REFUSED): _S.REFUSED,
     (_S.AWAITING_APPROVAL, _E.DENIED): _S.REFUSED,
     (_S.AWAITING_APPROVAL, _E.CANCELLED): _S.CANCELLED,

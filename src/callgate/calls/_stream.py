@@ -1,4 +1,7 @@
-"""What a decoder says while the bytes arrive. Display and timing only: nothing here may run; only the ``Turn`` may."""
+"""What a decoder says while the bytes arrive.
+
+Display and timing only: nothing here may run; only the ``Turn`` may.
+"""
 
 from __future__ import annotations
 

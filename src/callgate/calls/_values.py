@@ -1,17 +1,18 @@
 """The values that travel between the rooms.
 
-Data only, never a function or a handle; frozen all the way down. A value stands here when two floors pass it on.
+Data only, never a function or a handle; frozen all the way down. A value stands here when two floors pass it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
 
-from ._canonical import digest as _digest
+from ._canonical import canonical, digest
 from ._frozen import FrozenDict, FrozenList
 from ._keys import CallKey
 
@@ -38,7 +39,8 @@ class Mode(StrEnum):
 class Access:
     """A canonical resource and how it is touched.
 
-    Resources are hierarchical by ``/``: ``file:/src`` covers ``file:/src/a.py``; ``net:host`` stands alone. ``*`` is everything.
+    Resources are hierarchical by ``/``: ``file:/src`` covers ``file:/src/a.py``; ``net:host`` stands alone.
+    ``*`` is everything.
     """
 
     resource: str
@@ -123,8 +125,9 @@ class Description:
 class ToolDefinition:
     """What a model is told of a tool and what its calls are judged under.
 
-    ``parameters`` is a JSON Schema (2020-12) object. ``digest`` is the SHA-256 over name, description text and parameters in
-    canonical form: a reordered schema is the same definition, any other change is another one.
+    ``parameters`` is a JSON Schema (2020-12) object. ``digest`` is the SHA-256 over name, description text
+    and parameters in canonical form: a reordered schema is the same definition, any other change is another
+    one.
     """
 
     name: str
@@ -144,16 +147,16 @@ class ToolDefinition:
         """A definition with its digest."""
         said = Description(description) if isinstance(description, str) else description
         told = {"name": name, "description": said.text(), "parameters": parameters}
-        return cls(name, said, parameters, _digest(told), examples)
+        return cls(name, said, parameters, digest(told), examples)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong with a call.
 
-    ``code`` is a row of ``CODES`` and gives the layer and who can mend it. ``where`` is a JSON Pointer (RFC 6901) into the
-    arguments, or ``""`` for the whole call. ``expected`` and ``mend`` are words for the model; neither repeats a value that was
-    sent, which may be a secret.
+    ``code`` is a row of ``CODES`` and gives the layer and who can mend it. ``where`` is a JSON Pointer (RFC
+    6901) into the arguments, or ``""`` for the whole call. ``expected`` and ``mend`` are words for the model;
+    neither repeats a value that was sent, which may be a secret.
     """
 
     code: str
@@ -166,10 +169,11 @@ class Finding:
 class ToolCall:
     """What the model proposed: one frozen value from parse to execution.
 
-    ``call_id`` is what the provider said; it pairs a result inside its turn and nothing else. ``arguments_text`` is kept for the
-    record and never parsed again. ``complete`` is true only when the dialect itself closed the call and the arguments were
-    read; ``fault`` says why they were not. ``digest`` (over tool name, definition digest and canonical arguments) is empty
-    until the gate knows which definition the call is judged under.
+    ``call_id`` is what the provider said; it pairs a result inside its turn and nothing else.
+    ``arguments_text`` is kept for the record and never parsed again. ``complete`` is true only when the
+    dialect itself closed the call and the arguments were read; ``fault`` says why they were not. ``digest``
+    (over tool name, definition digest and canonical arguments) is empty until the gate knows which definition
+    the call is judged under.
     """
 
     name: str
@@ -199,8 +203,12 @@ class ToolCall:
 
 
 def call_digest(name: str, definition_digest: str, arguments: FrozenDict) -> str:
-    """SHA-256 over tool name, definition digest and canonical arguments."""
-    return _digest([name, definition_digest, arguments])
+    """SHA-256 over tool name, definition digest and canonical arguments, a line feed after the first two.
+
+    No two calls share it: the last two parts hold no line feed, so the text can be split in one way only.
+    """
+    told = f"{name}\n{definition_digest}\n".encode("utf-8", "surrogatepass") + canonical(arguments)
+    return hashlib.sha256(told).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +231,9 @@ class Usage:
 class Verdict:
     """The answer to the five questions.
 
-    ``findings`` are all of the first layer that failed (at most 8) and, where the call is structurally sound, those of the later
-    layers too, so that one answer mends all. ``ask`` holds the reasons why a person must decide; it counts only when there are
-    no findings.
+    ``findings`` are all of the first layer that failed (at most 8) and, where the call is structurally sound,
+    those of the later layers too, so that one answer mends all. ``ask`` holds the reasons why a person must
+    decide; it counts only when there are no findings.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -247,7 +255,10 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A part of something larger: ``start`` and ``end`` in ``unit`` (``lines``, ``characters``, ``items``), ``total`` if known."""
+    """A part of something larger: ``start`` and ``end`` in ``unit`` (``lines``, ``characters``, ``items``).
+
+    ``total`` is the size of the whole, if it is known.
+    """
 
     start: int
     end: int
@@ -257,10 +268,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The one answer each call gets, paired by ``key`` (and inside its turn by ``call_id``), never by position.
+    """The one answer each call gets, paired by ``key`` (inside its turn by ``call_id``), never by position.
 
-    ``content`` is a JSON value. ``findings`` say how to mend a refusal. ``handle`` pages the rest of a cut result. ``evidence``
-    is the id of what a person can look up in the journal.
+    ``content`` is a JSON value. ``findings`` say how to mend a refusal. ``handle`` pages the rest of a cut
+    result. ``evidence`` is the id of what a person can look up in the journal.
     """
 
     key: CallKey
@@ -282,8 +293,8 @@ class ToolResult:
 class StreamFault(msgspec.Struct, frozen=True, gc=False):
     """Something wrong in a stream: an event when it is met, and listed in the turn.
 
-    ``code`` is ours and stable; ``provider_code`` is the peer's own word. ``retryable``: the request may be sent again.
-    ``fatal``: the turn cannot be executed.
+    ``code`` is ours and stable; ``provider_code`` is the peer's own word. ``retryable``: the request may be
+    sent again. ``fatal``: the turn cannot be executed.
     """
 
     code: str
@@ -306,9 +317,10 @@ class ServerCall:
 class Turn:
     """All of one reply: the only unit that may have an effect, and only when ``executable``.
 
-    ``why_not`` is a code of the turn layer and ``reason`` says it in words. ``kept`` holds, verbatim, what the provider wants back in the next
-    request (reasoning items, thinking with its signature). ``alternatives`` are the other choices of one response; they are
-    never executable. ``digest`` identifies a turn that is delivered twice.
+    ``why_not`` is a code of the turn layer and ``reason`` says it in words. ``kept`` holds, verbatim, what
+    the provider wants back in the next request (reasoning items, thinking with its signature).
+    ``alternatives`` are the other choices of one response; they are never executable. ``digest`` identifies a
+    turn that is delivered twice.
     """
 
     text: str = ""
