@@ -1,0 +1,271 @@
+"""When each call of a run may start.
+
+In: calls with what they touch, in call order; and that a call ended, was approved or was given up. Out: which
+calls may start now, and which never will and why. Promise: no two conflicting calls run together; conflicting
+calls run in call order; nothing waits for what is over; the same words in the same order give the same
+answers, so that recovery repeats them.
+
+No clock, no tasks, no randomness: the gate runs the calls and tells.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
+
+from callgate.calls import Access, CallKey, Mode
+from callgate.errors import ConfigurationError, LocalProtocolError
+
+from ._tree import Place, Vertex, link, predecessors, record
+
+PREDECESSOR_FAILED: Final = "PREDECESSOR_FAILED"
+EARLIER_STOPPED: Final = "EARLIER_STOPPED"
+
+
+class Planned(NamedTuple):
+    """A call to be scheduled.
+
+    ``serial``: it waits for every earlier serial call. ``held``: a person must decide first.
+    """
+
+    key: CallKey
+    accesses: tuple[Access, ...]
+    serial: bool = False
+    held: bool = False
+
+
+class Skipped(NamedTuple):
+    """A call that will not run, ``because`` another failed. ``held``: it still waited for a person."""
+
+    key: CallKey
+    code: str
+    because: CallKey
+    held: bool = False
+
+
+class Released(NamedTuple):
+    """What the end of a call brought about; both in call order."""
+
+    ready: list[CallKey]
+    skipped: list[Skipped]
+
+
+class Schedule:
+    """The calls of one run that are not over.
+
+    A call that fails, whose outcome is unknown, or that is given up before it starts takes with it all that
+    wait for it, since they conflict with it. A serial call waits for every earlier serial call; when one that
+    started does not succeed, the later ones of its turn are skipped too. ``writes="serial"`` puts every write
+    into that one row, in call order.
+    """
+
+    __slots__ = ("_count", "_is_stale", "_open", "_root", "_row", "_rows_writes")
+
+    def __init__(self, writes: Literal["by-resource", "serial"] = "by-resource") -> None:
+        if writes not in {"by-resource", "serial"}:
+            message = "writes are scheduled by-resource or serial"
+            raise ConfigurationError(message, writes=writes)
+        self._rows_writes = writes == "serial"
+        self._open: dict[CallKey, Vertex] = {}
+        self._row: deque[Vertex] = deque()
+        self._root = Place()
+        self._count = 0
+        self._is_stale = False
+
+    def __len__(self) -> int:
+        """How many calls are not over: running, waiting or held."""
+        return len(self._open)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether the call is not over."""
+        return key in self._open
+
+    def add(
+        self, key: CallKey, accesses: tuple[Access, ...], *, serial: bool = False, held: bool = False
+    ) -> list[CallKey]:
+        """Add one call after all earlier ones; itself when it may start now."""
+        return self.add_all(((key, accesses, serial, held),))
+
+    def add_all(self, calls: Iterable[tuple[CallKey, tuple[Access, ...], bool, bool]]) -> list[CallKey]:
+        """Add calls in call order; those that may start now.
+
+        A turn is added whole before one of its calls ends.
+
+        Raises:
+            LocalProtocolError: A key is scheduled already.
+        """
+        self._refresh()
+        root, ready = self._root, []
+        for key, accesses, serial, held in calls:
+            if key in self._open:
+                message = "the call is scheduled already"
+                raise LocalProtocolError(message, key=str(key))
+            self._count += 1
+            vertex = Vertex(self._count, key, accesses, serial, held, int(held))
+            self._wait(vertex)
+            for access in accesses:
+                record(root, vertex, access)
+            self._open[key] = vertex
+            if not vertex.waits:
+                ready.append(key)
+        return ready
+
+    def release(self, key: CallKey) -> list[CallKey]:
+        """A held call was approved: itself when it may start now.
+
+        Raises:
+            LocalProtocolError: The call is not held.
+        """
+        vertex = self._open.get(key)
+        if vertex is None or not vertex.is_held:
+            message = "the call is not held"
+            raise LocalProtocolError(message, key=str(key))
+        vertex.is_held = False
+        vertex.waits -= 1
+        return [] if vertex.waits else [key]
+
+    def done(self, key: CallKey, ok: bool, stop: bool = False) -> Released:  # noqa: FBT001, FBT002 - reads as it is said
+        """A call that had started is over. ``ok``: it succeeded.
+
+        ``stop``: skip the later serial calls of its turn too, as a serial call that fails does by itself.
+
+        Raises:
+            LocalProtocolError: The call is not there, or could not have started.
+        """
+        vertex = self._open.pop(key, None)
+        if vertex is None or vertex.waits:
+            message = "the call could not have started" if vertex else "the call is not scheduled"
+            raise LocalProtocolError(message, key=str(key))
+        vertex.is_over = True
+        ready: list[Vertex] = []
+        skipped: list[tuple[int, Skipped]] = []
+        if stop or (vertex.is_serial and not ok):
+            self._stop(vertex, skipped)
+        if ok:
+            _free(vertex, ready)
+        else:
+            self._skip_after(vertex, key, skipped)
+        return self._told(ready, skipped)
+
+    def withdraw(self, key: CallKey) -> Released:
+        """A call that has not started never will: it was denied, refused or cancelled.
+
+        What waits for it is skipped.
+
+        Raises:
+            LocalProtocolError: The call is not there.
+        """
+        vertex = self._open.pop(key, None)
+        if vertex is None:
+            message = "the call is not scheduled"
+            raise LocalProtocolError(message, key=str(key))
+        vertex.is_over = True
+        self._is_stale = True
+        skipped: list[tuple[int, Skipped]] = []
+        self._skip_after(vertex, key, skipped)
+        return self._told([], skipped)
+
+    def _refresh(self) -> None:
+        """Forget what is over where newer calls would look for what to wait for."""
+        if not self._open:
+            self._root, self._row = Place(), deque()
+        elif self._is_stale:
+            # A call given up while it waited no longer stands between those before it and those to come.
+            self._root = Place()
+            for vertex in self._open.values():
+                for access in vertex.accesses:
+                    record(self._root, vertex, access)
+        self._is_stale = False
+
+    def _wait(self, vertex: Vertex) -> None:
+        found = [before for access in vertex.accesses for before in predecessors(self._root, access)]
+        for before in found if len(found) < 2 else dict.fromkeys(found):
+            link(before, vertex)
+        if vertex.is_serial or (self._rows_writes and _writes(vertex.accesses)):
+            vertex.waits += bool(self._row)
+            self._row.append(vertex)
+
+    def _stop(self, vertex: Vertex, skipped: list[tuple[int, Skipped]]) -> None:
+        cause, turn = _key(vertex), _key(vertex)[:3]
+        later = [
+            other
+            for other in self._row
+            if other.is_serial
+            and not other.is_over
+            and other.order > vertex.order
+            and _key(other)[:3] == turn
+        ]
+        for other in later:
+            self._give_up(other, EARLIER_STOPPED, cause, skipped)
+        for other in later:
+            self._skip_after(other, cause, skipped)
+
+    def _give_up(self, vertex: Vertex, code: str, cause: CallKey, skipped: list[tuple[int, Skipped]]) -> None:
+        key = _key(vertex)
+        del self._open[key]
+        vertex.is_over = True
+        self._is_stale = True
+        skipped.append((vertex.order, Skipped(key, code, cause, vertex.is_held)))
+
+    def _skip_after(self, vertex: Vertex, cause: CallKey, skipped: list[tuple[int, Skipped]]) -> None:
+        """Give up what waits for a call that will not succeed, and what waits for that."""
+        spreading = [vertex]
+        while spreading:
+            lost = spreading.pop()
+            after, lost.after = lost.after, []
+            for other in after:
+                other.waits -= 1
+                if other.key is None:
+                    # The junction stands for its other calls still; what comes to it later has not seen this
+                    # one.
+                    other.is_over = not other.waits
+                elif other.is_over:
+                    continue
+                else:
+                    self._give_up(other, PREDECESSOR_FAILED, cause, skipped)
+                spreading.append(other)
+
+    def _told(self, ready: list[Vertex], skipped: list[tuple[int, Skipped]]) -> Released:
+        row = self._row
+        if row and row[0].is_over:
+            while row and row[0].is_over:
+                row.popleft()
+            if row:
+                row[0].waits -= 1
+                if not row[0].waits:
+                    ready.append(row[0])
+        return Released(
+            [_key(vertex) for vertex in sorted(ready, key=_order)],
+            [one for _, one in sorted(skipped)],
+        )
+
+
+def _free(vertex: Vertex, ready: list[Vertex]) -> None:
+    """Tell what waits for a vertex that it is over; a junction that nothing holds up any more is over too."""
+    freeing = [vertex]
+    while freeing:
+        for other in freeing.pop().after:
+            other.waits -= 1
+            if other.waits or other.is_over:
+                continue
+            if other.key is None:
+                other.is_over = True
+                freeing.append(other)
+            else:
+                ready.append(other)
+
+
+def _writes(accesses: tuple[Access, ...]) -> bool:
+    return any(access.mode is Mode.WRITE for access in accesses)
+
+
+def _order(vertex: Vertex) -> int:
+    return vertex.order
+
+
+def _key(vertex: Vertex) -> CallKey:
+    if vertex.key is None:
+        message = "a junction has no key"
+        raise LocalProtocolError(message)
+    return vertex.key
