@@ -1,0 +1,151 @@
+"""The one thread that writes, and the group commit.
+
+In: pieces of work from any number of tasks, event loops and runs. Out: what each returned, once it is
+durable. Promise: all work that waits when the thread wakes shares one transaction and one fsync; a piece that
+fails takes no other with it; no event loop is ever blocked.
+
+The thread wakes a loop once a group, through the loop's own thread-safe call, whatever the number of tasks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, TypeVar
+
+import anyio
+from anyio.lowlevel import current_token
+
+from callgate.errors import CallgateError, JournalUnavailableError
+
+from ._schema import typed
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+_GROUP: Final = 1000
+"""Pieces in one transaction at most, so that the first of them need not wait for ever."""
+
+
+class _Piece(Generic[T]):
+    """Work on its way through the thread."""
+
+    __slots__ = ("done", "loop", "problem", "value", "work")
+
+    def __init__(self, work: Work[T]) -> None:
+        self.work = work
+        self.loop: Any = current_token().native_token
+        self.done = anyio.Event()
+        self.value: T
+        self.problem: Exception | None = None
+
+
+class Writer:
+    """Owns the writing connection from here on."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._queue: SimpleQueue[_Piece[Any] | None] = SimpleQueue()
+        self._is_closed = False
+        # A daemon: a program that forgot to close must still end. What was acknowledged is durable by then.
+        self._thread = threading.Thread(target=self._serve, name="callgate-journal", daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Work[T]) -> T:
+        """Do it in a transaction; durable when this returns. A cancelled task still waits for that.
+
+        Raises:
+            CallgateError: What the work raised, or that the store cannot be written.
+        """
+        if self._is_closed:
+            message = "the journal is closed"
+            raise JournalUnavailableError(message)
+        piece = _Piece(work)
+        self._queue.put(piece)
+        with anyio.CancelScope(shield=True):
+            await piece.done.wait()
+        if piece.problem is not None:
+            raise piece.problem
+        return piece.value
+
+    async def close(self) -> None:
+        """Finish what waits, then end the thread."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._queue.put(None)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._thread.join)
+
+    def _serve(self) -> None:
+        is_open = True
+        while is_open:
+            group: list[_Piece[Any]] = []
+            piece = self._queue.get()
+            try:
+                while piece is not None and len(group) < _GROUP:
+                    group.append(piece)
+                    piece = self._queue.get_nowait()
+                is_open = piece is not None
+                if piece is not None:
+                    group.append(piece)
+            except Empty:
+                pass
+            self._commit(group)
+            _wake(group)
+        self._connection.close()
+
+    def _commit(self, group: list[_Piece[Any]]) -> None:
+        """One transaction. When a piece breaks it, it is undone and done again without that piece."""
+        while group:
+            piece: _Piece[Any] | None = None
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                for piece in group:
+                    _do(piece, self._connection)
+                piece = None
+                self._connection.execute("COMMIT")
+                return
+            except Exception as problem:  # noqa: BLE001 - the thread must outlive what happens to a piece
+                self._undo()
+                lost = group if piece is None else [piece]
+                for one in lost:
+                    one.problem = typed(problem)
+                group = [one for one in group if one not in lost]
+
+    def _undo(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            # The next BEGIN fails too, and says so to whoever comes.
+            return
+
+
+def _do(piece: _Piece[Any], connection: sqlite3.Connection) -> None:
+    piece.problem = None
+    try:
+        piece.value = piece.work(connection)
+    except CallgateError as refusal:
+        # Work refuses before it writes, so the others in the transaction are not touched.
+        piece.problem = refusal
+
+
+def _wake(group: Iterable[_Piece[Any]]) -> None:
+    loops: dict[Any, list[_Piece[Any]]] = {}
+    for piece in group:
+        loops.setdefault(piece.loop, []).append(piece)
+    for loop, pieces in loops.items():
+        # asyncio's loop and trio's token each have one call that is safe from another thread.
+        soon = loop.call_soon_threadsafe if hasattr(loop, "call_soon_threadsafe") else loop.run_sync_soon
+        try:
+            soon(_set, pieces)
+        except RuntimeError:
+            # The loop has ended, and with it everyone who waited.
+            continue
+
+
+def _set(pieces: list[_Piece[Any]]) -> None:
+    for piece in pieces:
+        piece.done.set()
