@@ -68,7 +68,7 @@ def decode_entry(line: bytes) -> Entry:
 
 def _decode_tolerantly(line: bytes) -> Entry:
     try:
-        entry = msgspec.convert(json.loads(line), Entry, dec_hook=_restore)  # type: ignore[arg-type] # a union
+        entry = msgspec.convert(json.loads(line), Entry, dec_hook=_restore)
     except (ValueError, RecursionError) as problem:
         message = "an entry cannot be read"
         raise JournalCorruptError(message, why=str(problem)) from None

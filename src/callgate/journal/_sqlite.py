@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
+
+import msgspec
+from anyio import to_thread
+
+from callgate.calls import ApprovalAsked, CallKey, Decided, Entry, RunEnded
+from callgate.errors import JournalCorruptError, LeaseHeldError, LeaseLostError, UnknownRunError
+
+from ._chain import follow, genesis
+from ._codec import decode_entry, encode_entry
+from ._port import Decision, Fault, Lease, Record, RunInfo
+from ._schema import connect, typed
+from ._verify import Row, first_fault
+from ._waiting import open_questions
+from ._writer import Writer
 
 T = TypeVar("T")
 
@@ -215,7 +234,7 @@ def _post(decision: Decision, connection: sqlite3.Connection) -> bool:
         "INSERT INTO inbox (run_id, call, digest, decision) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (row[0], _call(decision.key), decision.digest, msgspec.json.encode(decision)),
     )
-    return stored.rowcount == 1
+    return bool(stored.rowcount == 1)
 
 
 def _take(run: str, connection: sqlite3.Connection) -> list[Decision]:
