@@ -22,8 +22,6 @@ _SORTED: Final = msgspec.json.Encoder(order="sorted")
 _PLAIN: Final = frozenset({str, int, bool, NoneType})
 _UTF16_SORTS_ALIKE_BELOW: Final = "\ue000"
 """Below, order by code point is order by UTF-16 unit; above, surrogate pairs sort before U+E000…U+FFFF."""
-_FIXED_BELOW: Final = 1e21
-"""ECMA-262 Number::toString writes numbers below this without an exponent."""
 
 
 def canonical(value: Any) -> bytes:
@@ -109,18 +107,16 @@ def _text(value: str) -> str:
 def _number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("JSON has no NaN and no infinity")
-    if value.is_integer() and abs(value) < _FIXED_BELOW:
-        sign = "-" if math.copysign(1.0, value) < 0 else ""
-        return f"{sign}{abs(int(value))}.0"
     # repr gives the shortest digits that read back the same, as ECMA-262 does; only the layout differs.
     digits, _, exponent = float.__repr__(value).partition("e")
     if not exponent:
         return digits
     power = int(exponent)
-    if power >= 0:
+    # ECMA-262 Number::toString uses the exponent from 1e21 up and from 1e-7 down; repr from 1e16 and 1e-5.
+    if power >= 21:
         return f"{digits}e+{power}"
-    # ECMA-262 uses the exponent only from 1e-7 down; repr from 1e-5.
     if power < -6:
         return f"{digits}e{power}"
     sign, digits = ("-", digits[1:]) if digits[0] == "-" else ("", digits)
-    return f"{sign}0.{'0' * (-power - 1)}{digits.replace('.', '')}"
+    digits = digits.replace(".", "")
+    return f"{sign}{digits:0<{power + 1}}.0" if power > 0 else f"{sign}0.{'0' * (-power - 1)}{digits}"

@@ -121,6 +121,11 @@ _TABLE: Final = [
         Layer.EXECUTION,
         ("TOOL_ERROR", _M, "Read what the tool says and act on it."),
         ("TOOL_FAILED", _P, "The tool broke; a person finds why under the evidence id. Try another way."),
+        (
+            "STOPPED",
+            _M,
+            "It was stopped before it answered and changed nothing. Ask again if need be.",
+        ),
         ("TIMED_OUT", _M, "The read took too long and was given up. Ask for less, or try once more."),
         ("OUTCOME_UNKNOWN", _P, "It may have happened. Do not repeat it; read to find out, or ask the user."),
         ("DID_NOT_HAPPEN", _M, "It is established that it did not happen; it may be called once more."),

@@ -4,8 +4,9 @@ In: dicts, lists and scalars as a JSON parser makes them. Out: the same, as ``Fr
 Promise: every mutator raises ``TypeError``; equality and JSON encoding are those of dict and list.
 
 They are subclasses of dict and list because jsonschema-rs, json and msgspec take nothing else
-(MappingProxyType and tuple fail in them). Code that reaches past the methods (``dict.__setitem__(frozen,
-…)``) is not stopped: this guards against mistakes, not against hostile code in the same process.
+(MappingProxyType and tuple fail in them). jsonschema-rs takes them as what is judged, but not as the schema:
+``thaw`` that first. Code that reaches past the methods (``dict.__setitem__(frozen, …)``) is not stopped: this
+guards against mistakes, not against hostile code in the same process.
 """
 
 from __future__ import annotations

@@ -7,9 +7,12 @@ unique for ever.
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 
 from callgate.errors import LocalProtocolError
+
+_WRITTEN: Final = re.compile(r"(.*)/(\d{1,18})\.(\d{1,18})\.(\d{1,18})", re.ASCII | re.DOTALL)
 
 
 class CallKey(NamedTuple):
@@ -34,12 +37,11 @@ class CallKey(NamedTuple):
         Raises:
             LocalProtocolError: The text is not of that form.
         """
-        run, slash, rest = text.rpartition("/")
-        numbers = rest.split(".")
-        if not slash or len(numbers) != 3 or not all(n.isascii() and n.isdigit() for n in numbers):
-            message = "a call key is run/turn.attempt.position"
-            raise LocalProtocolError(message, got=text)
-        return cls(run, int(numbers[0]), int(numbers[1]), int(numbers[2]))
+        match = _WRITTEN.fullmatch(text)
+        if match is None:
+            raise LocalProtocolError("a call key is written run/turn.attempt.position", got=text)
+        run, *numbers = match.groups()
+        return cls(run, *map(int, numbers))
 
 
 def idempotency_key(key: CallKey, call_digest: str) -> str:
@@ -49,5 +51,6 @@ def idempotency_key(key: CallKey, call_digest: str) -> str:
     equal arguments has another. 35 characters of ``[a-z0-9_]``: within what payment APIs take (Stripe allows
     255).
     """
-    told = f"{key.turn}.{key.attempt}.{key.position}\n{call_digest}\n{key.run}"
-    return "cg_" + hashlib.sha256(told.encode()).hexdigest()[:32]
+    run, turn, attempt, position = key
+    told = f"{turn}.{attempt}.{position}\n{call_digest}\n{run}".encode("utf-8", "surrogatepass")
+    return f"cg_{hashlib.sha256(told).hexdigest()[:32]}"
