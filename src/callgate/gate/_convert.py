@@ -1,0 +1,131 @@
+"""What a tool returned, as JSON: every value has a defined form, and none undoes an effect that has happened.
+
+In: any Python value. Out: a JSON value and an empty note, or None and ``RESULT_UNREADABLE``. Promise: never
+raises, ends for any size and depth, and what cannot be shown leaves the call succeeded.
+
+Dates in ISO 8601, Decimal and UUID as text, bytes as text where they are UTF-8 and else as ``{"base64":
+…}``, sets as sorted arrays, NaN and infinities as null, enums by value, dataclasses, named tuples, pydantic
+models and msgspec structs as objects.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import math
+import pathlib
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+import pydantic
+
+MAX_DEPTH: Final = 100
+MAX_ITEMS: Final = 1_000_000
+"""Values inside one result; a cycle or an endless iterator ends here."""
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_PLAIN: Final = (str, int, bool, type(None))
+
+
+class _UnreadableError(Exception):
+    """The value has no JSON form."""
+
+
+def to_json(value: Any) -> tuple[Any, str]:
+    """The value as JSON and a note: "" or ``RESULT_UNREADABLE``."""
+    kind = type(value)
+    if kind is str:
+        return _clean(value), ""
+    if kind in _PLAIN:
+        return value, ""
+    try:
+        return _Walk().convert(value, 0), ""
+    except Exception:  # noqa: BLE001 - a property or iterator of the tool's own value may raise anything
+        return None, "RESULT_UNREADABLE"
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can carry: a lone half of a surrogate pair becomes U+FFFD."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
+
+class _Walk:
+    """One conversion, with its count of values."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def convert(self, value: Any, depth: int) -> Any:
+        self.items += 1
+        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+            raise _UnreadableError
+        for kinds, form in _FORMS:
+            if isinstance(value, kinds):
+                return form(self, value, depth)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            shown = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            return self.mapping(shown, depth)
+        raise _UnreadableError
+
+    def mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        return {_name(name): self.convert(item, depth + 1) for name, item in value.items()}
+
+    def array(self, value: Any, depth: int) -> list[Any] | dict[str, Any]:
+        names = getattr(value, "_fields", None)
+        if names is not None:
+            return self.mapping(dict(zip(names, value, strict=True)), depth)
+        return [self.convert(item, depth + 1) for item in value]
+
+    def unordered(self, value: Any, depth: int) -> list[Any]:
+        made = [self.convert(item, depth + 1) for item in value]
+        try:
+            return sorted(made)
+        except TypeError:
+            return sorted(made, key=msgspec.json.encode)
+
+
+def _name(name: Any) -> str:
+    if isinstance(name, str):
+        return _clean(name)
+    if isinstance(name, enum.Enum):
+        return _name(name.value)
+    if isinstance(name, bool) or name is None:
+        return {True: "true", False: "false", None: "null"}[name]
+    if isinstance(name, int | float | decimal.Decimal | dt.date | uuid.UUID):
+        return str(name)
+    raise _UnreadableError
+
+
+def _bytes(_walk: _Walk, value: Any, _depth: int) -> Any:
+    raw = bytes(value)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode()}
+
+
+_FORMS: Final[tuple[tuple[Any, Callable[[_Walk, Any, int], Any]], ...]] = (
+    (enum.Enum, lambda walk, value, depth: walk.convert(value.value, depth + 1)),
+    (str, lambda _walk, value, _depth: _clean(str(value))),
+    ((bool, type(None)), lambda _walk, value, _depth: value),
+    (int, lambda _walk, value, _depth: int(value)),
+    (float, lambda _walk, value, _depth: float(value) if math.isfinite(value) else None),
+    (Mapping, lambda walk, value, depth: walk.mapping(value, depth)),
+    ((list, tuple), lambda walk, value, depth: walk.array(value, depth)),
+    ((dt.datetime, dt.date, dt.time), lambda _walk, value, _depth: value.isoformat()),
+    (dt.timedelta, lambda _walk, value, _depth: value.total_seconds()),
+    ((decimal.Decimal, uuid.UUID, pathlib.PurePath), lambda _walk, value, _depth: str(value)),
+    ((bytes, bytearray, memoryview), _bytes),
+    ((set, frozenset), lambda walk, value, depth: walk.unordered(value, depth)),
+    (
+        pydantic.BaseModel,
+        lambda walk, value, depth: walk.convert(value.model_dump(mode="python", by_alias=True), depth + 1),
+    ),
+    (msgspec.Struct, lambda walk, value, depth: walk.convert(msgspec.structs.asdict(value), depth + 1)),
+)

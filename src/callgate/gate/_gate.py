@@ -1,0 +1,357 @@
+"""The gate: a turn goes in, and exactly one result for each of its calls comes out.
+
+In: turns, decisions of people, cancellations. Out: results, and the run as it stands. Promise: nothing runs
+of a turn that is not executable; nothing runs before its entry is durable; every call has a result whatever
+was refused, cancelled or interrupted. Raises only for the caller's own mistakes and when the journal cannot
+be written.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from callgate.calls import (
+    CallKey,
+    Entry,
+    Finish,
+    FrozenDict,
+    RunEnded,
+    ToolCall,
+    ToolResult,
+    Turn,
+    TurnAsked,
+    freeze_arguments,
+)
+from callgate.checks import Policy
+from callgate.errors import LocalProtocolError, NestedCallError, UnknownRunError
+from callgate.journal import Decision, Store, open_journal
+from callgate.schedule import conflicts
+from callgate.tools import NO_FACTS, Page, Toolset, World, accesses
+from callgate.workspace import Workspace
+
+from ._decide import Bench, Noted, TurnReceived, turn_digest
+from ._executor import Executor, Job
+from ._host import GateHost
+from ._machine import RunState, TurnState
+from ._options import GateOptions
+from ._results import page
+from ._session import Opening, Session
+from ._view import PendingApproval, RunView, pending, results, view
+from ._workers import Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handling:
+    """How one turn is to be handled.
+
+    ``number``: which turn of the run it is; the next one by default. A turn delivered again under its
+    number gets the recorded results. ``offered``: the tools this turn was offered; by default those of
+    ``TurnAsked``, else all. ``budget``: how many of its calls may be admitted. ``wait_for_approvals``:
+    seconds to wait for people before a call is answered ``pending``.
+    """
+
+    number: int | None = None
+    offered: Iterable[str] | None = None
+    budget: int | None = None
+    wait_for_approvals: float = 0.0
+    body_digest: str = ""
+
+
+class Gate:
+    """Opened by ``open_gate``."""
+
+    def __init__(self, host: GateHost, tools: Toolset) -> None:
+        self._host = host
+        self.tools = tools
+
+    async def handle(self, turn: Turn, run: str, **how: Any) -> list[ToolResult]:
+        """Judge the calls of a turn, run those that may run, and give one result for each, in call order.
+
+        Keyword arguments are the fields of ``Handling``. A call that waits for a person is ``pending``;
+        ``results`` has it later. When the caller is cancelled, the run's calls are stopped and recorded
+        first.
+
+        Raises:
+            LocalProtocolError: Another turn was heard under this number.
+            LeaseHeldError: A living process holds the run.
+            JournalError: The record cannot be written; nothing was started that is not in it.
+        """
+        session = await self._host.session(run)
+        asked = Handling(**how)
+        session.variables = contextvars.copy_context()
+        try:
+            known = self._delivered(session.state, turn, asked.number)
+            if known is None:
+                known = await self._receive(session, turn, asked)
+            await session.until(lambda: session.is_quiet(known))
+            if asked.wait_for_approvals > 0:
+                await self._wait_for_people(session, known, asked.wait_for_approvals)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await session.cancel("the caller")
+            raise
+        return results(session.state, known)
+
+    async def results(self, run: str, number: int | None = None) -> list[ToolResult]:
+        """The results of a turn as they stand now.
+
+        Of the last one by default. Empty for a run without turns.
+        """
+        session = await self._host.session(run)
+        await self._host.answer(session)
+        await session.until(lambda: True)
+        turns = [turn for turn in session.state.turns if number is None or turn.number == number]
+        return results(session.state, turns[-1]) if turns else []
+
+    async def begin(self, run: str, task: str = "", system: str = "") -> RunView:
+        """Begin a run with its task, or open the one that has begun."""
+        policy = self._host.bench.policy.digest
+        session = await self._host.session(run, Opening(policy, task, system))
+        session.kick()
+        await session.until(lambda: session.state.started is not None)
+        return view(session.state)
+
+    async def resume(self, run: str) -> RunView:
+        """Take a run up again: read it back, finish what was open, and wait until nothing of it runs.
+
+        Raises:
+            UnknownRunError: The journal has no such run.
+        """
+        session = await self._host.session(run)
+        if session.state.started is None:
+            await self._host.release(session)
+            message = "the journal has no such run"
+            raise UnknownRunError(message, run=run)
+        await session.until(lambda: not session.state.running and not session.state.startable)
+        return view(session.state)
+
+    async def asked(self, entry: TurnAsked) -> None:
+        """Record that a request was sent; durable when this returns."""
+        await self._note(entry.run, entry)
+
+    async def finish(self, run: str, reason: str, text: str = "") -> None:
+        """Record that a run ended, and let go of it."""
+        session = await self._note(run, RunEnded(run, self._host.clock(), reason, text))
+        await self._host.release(session)
+
+    async def view(self, run: str) -> RunView:
+        """The run as it stands."""
+        return view((await self._host.session(run)).state)
+
+    async def decide(self, key: CallKey, *, approved: bool, by: str, reason: str = "") -> bool:
+        """Decide about a waiting call, as a person would from another terminal.
+
+        False when it no longer waits.
+        """
+        session = await self._host.session(key.run)
+        waiting = {found.key: found.digest for found in pending(session.state)}
+        if key not in waiting:
+            return False
+        now = self._host.clock()
+        taken = await self._host.store.post(Decision(key, waiting[key], approved, by, reason, now))
+        await self._host.answer(session)
+        await session.until(lambda: True)
+        return taken
+
+    async def pending(self, run: str) -> tuple[PendingApproval, ...]:
+        """The calls of a run that wait for a person."""
+        return pending((await self._host.session(run)).state)
+
+    async def cancel(self, run: str, by: str) -> None:
+        """Stop a run.
+
+        What has not started is cancelled, what runs is stopped, and each call has its result.
+        """
+        await (await self._host.session(run)).cancel(by)
+
+    async def read(self, handle: str, start: int, end: int) -> Page:
+        """Characters ``start`` to before ``end`` of a result that was cut (``ToolResult.handle``).
+
+        Raises:
+            LocalProtocolError: No result has this handle.
+        """
+        key = CallKey.parse(handle)
+        call = (await self._host.session(key.run)).state.calls.get(key)
+        if call is None:
+            message = "no result has this handle"
+            raise LocalProtocolError(message, handle=handle)
+        return Page(*page(call, start, end))
+
+    def subscribe(
+        self, listener: Callable[[Entry], None], progress: Callable[[CallKey, str], None] | None = None
+    ) -> None:
+        """Hear of every entry when it is durable, and of what tools say of their progress.
+
+        Listeners must not block.
+        """
+        self._host.listeners.append(listener)
+        if progress is not None:
+            self._host.progress.append(progress)
+
+    def _delivered(self, state: RunState, turn: Turn, number: int | None) -> TurnState | None:
+        """The turn, if this very one was heard before.
+
+        By its number, or by the provider's id of the response.
+        """
+        for known in reversed(state.turns):
+            if known.heard is None or not (known.number == number or (number is None and turn.response_id)):
+                continue
+            if known.heard.digest == turn_digest(turn):
+                return known
+            if known.number == number and known.heard.digest:
+                message = "another turn was heard under this number"
+                raise LocalProtocolError(message, run=state.run, number=number)
+        return None
+
+    async def _receive(self, session: Session, turn: Turn, asked: Handling) -> TurnState:
+        state, tools = session.state, self._host.bench.tools
+        open_turn = next((known for known in reversed(state.turns) if known.heard is None), None)
+        number = asked.number
+        if number is None:
+            number = (
+                open_turn.number
+                if open_turn
+                else max((known.number for known in state.turns), default=-1) + 1
+            )
+        attempt = (
+            open_turn.attempt
+            if open_turn and open_turn.number == number
+            else self._next_attempt(state, number)
+        )
+        offered = asked.offered
+        if offered is None:
+            named = open_turn.asked.offered if open_turn and open_turn.asked else None
+            offered = tools if named is None else [one.name for one in named]
+        facts = [NO_FACTS] * len(turn.calls)
+        if turn.executable:
+            wanted = [
+                (place, tools[call.name])
+                for place, call in enumerate(turn.calls)
+                if call.complete and call.name in tools
+            ]
+            found = await self._host.facts([(tool, turn.calls[place].arguments) for place, tool in wanted])
+            for (place, _), fact in zip(wanted, found, strict=True):
+                facts[place] = fact
+        now = self._host.clock()
+        session.post(
+            TurnReceived(
+                number, attempt, turn, frozenset(offered), tuple(facts), now, asked.budget, asked.body_digest
+            )
+        )
+        await session.until(lambda: state.turn(number, attempt) is not None)
+        known = state.turn(number, attempt)
+        if known is None:
+            message = "the turn was not recorded"
+            raise LocalProtocolError(message, run=state.run)
+        return known
+
+    @staticmethod
+    def _next_attempt(state: RunState, number: int) -> int:
+        return max((known.attempt for known in state.turns if known.number == number), default=-1) + 1
+
+    async def _wait_for_people(self, session: Session, turn: TurnState, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while any(found.key in turn.keys for found in pending(session.state)):
+                if not await self._host.answer(session):
+                    await anyio.sleep(self._host.options.poll_seconds / 5)
+                await session.until(lambda: session.is_quiet(turn))
+
+    async def _note(self, run: str, entry: Entry) -> Session:
+        session = await self._host.session(run)
+        session.post(Noted(entry))
+        await session.until(lambda: True)
+        return session
+
+
+async def _nested(gate: Gate, job: Job, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """A call from inside a tool.
+
+    Judged, recorded and run like any, as a run of its own below the caller's.
+    """
+    host, key = gate._host, job.key  # noqa: SLF001 - the gate's own half
+    frozen = freeze_arguments(dict(arguments))
+    call = (
+        ToolCall(name, frozen)
+        if isinstance(frozen, FrozenDict)
+        else ToolCall(name, complete=False, fault=frozen)
+    )
+    tool = host.bench.tools.get(name)
+    if tool is not None and call.complete:
+        facts = (await host.facts([(tool, call.arguments)]))[0]
+        if conflicts(accesses(tool, call.arguments, facts), job.accesses):
+            message = "a tool cannot call one that touches what it holds itself"
+            raise NestedCallError(message, tool=name)
+    run = f"{key.run}~{key.turn}.{key.attempt}.{key.position}"
+    await host.session(run, Opening(host.bench.policy.digest, nested=True))
+    turn = Turn(calls=(call,), finish=Finish.TOOL_CALLS, executable=True, dialect="callgate")
+    return (await gate.handle(turn, run))[0]
+
+
+@asynccontextmanager
+async def open_gate(
+    tools: Toolset,
+    workspace: str | Path | World | None = None,
+    journal: str | Store = "memory:",
+    policy: Policy | None = None,
+    options: GateOptions | None = None,
+) -> AsyncIterator[Gate]:
+    """Open a gate over a set of tools.
+
+    Args:
+        tools: What may be called.
+        workspace: The folder that ``WorkspacePath`` parameters live in, or whatever locates and opens them.
+        journal: ``memory:`` or ``sqlite:PATH``, or an open store, which is then left open.
+        policy: Who may do what; the default goes by effect class.
+        options: Everything else.
+
+    Raises:
+        ConfigurationError: The journal's address or the workspace is not usable.
+    """
+    chosen = options or GateOptions()
+    world = Workspace(workspace) if isinstance(workspace, str | Path) else workspace
+    store = await open_journal(journal) if isinstance(journal, str) else journal
+    bench = Bench(
+        {tool.definition.name: tool for tool in tools},
+        policy or Policy(),
+        chosen.can_ask,
+        chosen.approval_seconds,
+    )
+    problem: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        workers = Workers(tasks)
+        executor = Executor(workers, world, chosen.clock, chosen.threads)
+        host = GateHost(store, bench, chosen, world, workers, executor, lambda *asked: _nested(gate, *asked))
+        gate = Gate(host, tools)
+        tasks.start_soon(executor.watch)
+        tasks.start_soon(host.keep)
+        try:
+            yield gate
+        except Exception as raised:  # noqa: BLE001 - raised again below, outside the task group that would wrap it
+            problem = raised
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _close(host, own=isinstance(journal, str))
+            tasks.cancel_scope.cancel()
+    if problem is not None:
+        raise problem
+
+
+async def _close(host: GateHost, *, own: bool) -> None:
+    """Stop what runs, record it, give the leases back, close the journal."""
+    host.closed = True
+    with anyio.move_on_after(host.options.close_seconds):
+        for session in list(host.sessions.values()):
+            if session.state.running or session.state.startable:
+                await session.cancel("the gate was closed")
+            await host.release(session)
+    host.workers.close()
+    host.workers.kill()
+    if own:
+        await host.store.close()

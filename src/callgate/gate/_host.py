@@ -1,0 +1,272 @@
+"""The house that sessions live in: the journal, the workers, the executor, the leases, and who listens.
+
+In: sessions that want to write, start, stop. Out: what they need, within the limits. Promise: no more calls
+run at once than was said; a lease is renewed long before it ends, and a session that lost it writes nothing
+more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from callgate.calls import CallKey, Entry, State
+from callgate.errors import GateClosedError, JournalError, LeaseHeldError
+from callgate.journal import Decision, Lease, Store
+from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather
+
+from ._decide import Answered, Bench, Reopened
+from ._executor import Executor, Job, Outcome
+from ._holder import is_dead, new_holder
+from ._machine import CallState, RunState, evolve
+from ._options import GateOptions
+from ._session import Opening, Session
+from ._workers import Workers
+
+
+@dataclass(slots=True)
+class GateHost:
+    """Everything the open runs of one gate share."""
+
+    store: Store
+    bench: Bench
+    options: GateOptions
+    world: Any
+    workers: Workers
+    executor: Executor
+    nested: Callable[[Job, str, Mapping[str, Any]], Any]
+    sessions: dict[str, Session] = field(default_factory=dict)
+    listeners: list[Callable[[Entry], None]] = field(default_factory=list)
+    progress: list[Callable[[CallKey, str], None]] = field(default_factory=list)
+    holder: str = field(default_factory=new_holder)
+    closed: bool = False
+    _opening: dict[str, anyio.Event] = field(default_factory=dict)
+    _reserved: int = 0
+    _hungry: deque[Session] = field(default_factory=deque)
+    _renewed_at: float = 0.0
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Unix seconds."""
+        return self.options.clock
+
+    def reserve(self, session: Session, wanted: int) -> int:
+        """How many calls may start now; a session that wanted more is kicked when there is room."""
+        if session.opening.nested:
+            # A call made from inside a tool: its caller holds a slot and waits for it.
+            granted = wanted
+        else:
+            granted = max(
+                0, min(wanted, self.options.concurrency - len(self.executor.running) - self._reserved)
+            )
+        if granted < wanted and session not in self._hungry:
+            self._hungry.append(session)
+        self._reserved += granted
+        return granted
+
+    def unreserve(self, count: int) -> None:
+        """The reserved calls run by now, or never will."""
+        self._reserved -= count
+
+    def schedule_pump(self, session: Session) -> None:
+        """Have a worker run the session's pump."""
+        self.workers.submit(session)
+
+    def execute(self, session: Session, key: CallKey) -> None:
+        """Start the job of a call whose ``Started`` entry is durable."""
+        self.executor.start(self._job(session, session.state.calls[key]))
+
+    def stop(self, key: CallKey) -> None:
+        """Give up a running call."""
+        self.executor.stop(key, "CANCELLED")
+
+    def told(self, entries: list[Entry]) -> None:
+        """Entries became durable: tell who listens."""
+        for listener in self.listeners:
+            for entry in entries:
+                listener(entry)
+
+    async def session(self, run: str, opening: Opening | None = None) -> Session:
+        """The session of a run: opened, read back and put in order if it is not open here.
+
+        Raises:
+            LeaseHeldError: A living process holds the run.
+            GateClosedError: The gate is closed.
+        """
+        while run in self._opening:
+            await self._opening[run].wait()
+        if self.closed:
+            message = "the gate is closed"
+            raise GateClosedError(message, run=run)
+        found = self.sessions.get(run)
+        if found is not None:
+            return found
+        self._opening[run] = anyio.Event()
+        try:
+            return await self._open(run, opening or Opening(self.bench.policy.digest))
+        finally:
+            self._opening.pop(run).set()
+
+    async def facts(self, wanted: list[tuple[Tool, Any]]) -> list[Facts]:
+        """The facts of several calls, in one worker thread; none is used where nothing must be looked up."""
+        looked = [self.world is not None and bool(tool.touches(arguments)) for tool, arguments in wanted]
+        if not any(looked):
+            return [NO_FACTS] * len(wanted)
+
+        def look() -> list[Facts]:
+            return [
+                gather(tool, arguments, self.world) if needed else NO_FACTS
+                for (tool, arguments), needed in zip(wanted, looked, strict=True)
+            ]
+
+        return await anyio.to_thread.run_sync(look)
+
+    async def _open(self, run: str, opening: Opening) -> Session:
+        lease = await self._acquire(run)
+        state = RunState(run, self.options.writes)
+        for record in await self.store.read(run):
+            evolve(state, record.entry)
+        session = self.sessions[run] = Session(self, lease, state, opening)
+        if state.started is not None:
+            session.post(Reopened(lease.fence, self.clock()))
+            await session.until(lambda: True)
+            self._reconcile(session)
+            await self.answer(session)
+        return session
+
+    async def _acquire(self, run: str) -> Lease:
+        store, seconds = self.store, self.options.lease_seconds
+        try:
+            return await store.acquire(run, self.holder, seconds, self.clock())
+        except LeaseHeldError as held:
+            other = str(held.facts.get("holder", ""))
+            if not is_dead(other):
+                raise
+            return await store.acquire(run, self.holder, seconds, self.clock(), dead=other)
+
+    def _reconcile(self, session: Session) -> None:
+        """Ask the tools that can tell what became of their lost calls."""
+        for call in session.state.in_state(State.UNKNOWN):
+            tool = self.bench.tools.get(call.call.name)
+            if tool is not None and tool.reconcile is not None:
+                job = self._job(session, call)
+                job.reconciling = True
+                self.executor.start(job)
+
+    def _job(self, session: Session, call: CallState) -> Job:
+        made, tool, options = call.call, self.bench.tools.get(call.call.name), self.options
+        seconds = min(
+            (tool.timeout_seconds if tool else None) or options.timeout_seconds, options.timeout_ceiling
+        )
+        deadline = anyio.current_time() + seconds
+
+        def report(entry: Outcome) -> None:
+            session.report(entry)
+            self._feed()
+
+        job = Job(made, tool, call.accesses, Context(), report, session.variables.copy(), deadline=deadline)
+        hooks = Hooks(
+            lambda: bool(job.stopping),
+            lambda text: self._progress(made.key, text),
+            lambda name, arguments: self.nested(job, name, arguments),
+        )
+        job.context = Context(
+            key=made.key,
+            idempotency_key=call.idempotency_key,
+            attempt=call.attempt,
+            deadline=deadline,
+            files=self.world,
+            hooks=hooks,
+        )
+        return job
+
+    def _progress(self, key: CallKey, text: str) -> None:
+        for listener in self.progress:
+            listener(key, text)
+
+    def _feed(self) -> None:
+        """A call ended: there is room for a session that wanted more."""
+        while self._hungry and self.options.concurrency > len(self.executor.running) + self._reserved:
+            self._hungry.popleft().kick()
+
+    async def answer(self, session: Session) -> bool:
+        """Take what people decided about a run's waiting calls, and what the clock did.
+
+        Whether anything was.
+        """
+        waiting = session.state.in_state(State.AWAITING_APPROVAL)
+        if not waiting:
+            return False
+        now = self.clock()
+        decisions = [d for d in await self.store.take(session.state.run) if d.key in session.state.calls]
+        decided = {decision.key for decision in decisions}
+        for call in waiting:
+            asked = call.asked
+            if (
+                asked
+                and asked.expires_at is not None
+                and asked.expires_at <= now
+                and asked.key not in decided
+            ):
+                session.post(
+                    Answered(
+                        asked.key, asked.digest, approved=False, by="clock", at=now, code="APPROVAL_EXPIRED"
+                    )
+                )
+                decided.add(asked.key)
+        for decision in decisions:
+            await self._post_decision(session, decision)
+        return bool(decided)
+
+    async def _post_decision(self, session: Session, decision: Decision) -> None:
+        call = session.state.calls[decision.key].call
+        tool = self.bench.tools.get(call.name)
+        facts = await self.facts([(tool, call.arguments)]) if tool and decision.approved else [NO_FACTS]
+        session.post(
+            Answered(
+                decision.key,
+                decision.digest,
+                decision.approved,
+                decision.by,
+                decision.at,
+                decision.reason,
+                facts=facts[0],
+            )
+        )
+
+    async def keep(self) -> None:
+        """Read the inbox while calls wait for people, and renew the leases; runs until cancelled."""
+        while True:
+            await anyio.sleep(self.options.poll_seconds)
+            for session in list(self.sessions.values()):
+                try:
+                    await self.answer(session)
+                except JournalError as problem:
+                    session.fail(problem)
+            if self.clock() - self._renewed_at >= self.options.lease_seconds / 3:
+                self._renewed_at = self.clock()
+                await self._renew()
+
+    async def _renew(self) -> None:
+        for session in list(self.sessions.values()):
+            try:
+                session.lease = await self.store.renew(
+                    session.lease, self.options.lease_seconds, self.clock()
+                )
+            except JournalError as problem:
+                session.fail(problem)
+                self.sessions.pop(session.state.run, None)
+
+    async def release(self, session: Session) -> None:
+        """Let another process have the run."""
+        self.sessions.pop(session.state.run, None)
+        try:
+            await self.store.release(session.lease)
+        except JournalError:
+            return

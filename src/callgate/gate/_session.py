@@ -1,0 +1,202 @@
+"""One run while it is open: its state, its lease, and the pump that is the only writer of its entries.
+
+In: events from callers, workers, people and the clock. Out: durable entries, started jobs, results.
+Promise: decide, evolve, append, obey, in that order, for all events that wait at once; one pump at a time;
+when the journal refuses, nothing more is started and every waiter is told.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import anyio
+
+from callgate.calls import CallKey, Entry, RunStarted, State
+from callgate.errors import CallgateError, GateClosedError
+from callgate.journal import Lease, Store
+
+from ._decide import Bench, CancelAsked, Dispatch, Ended, Happening, decide
+from ._executor import Outcome
+from ._machine import Command, Execute, RunState, Stop, TurnState, evolve
+
+
+class Host(Protocol):
+    """What a session needs of the gate that holds it."""
+
+    store: Store
+    bench: Bench
+    clock: Callable[[], float]
+
+    def reserve(self, session: Session, wanted: int) -> int:
+        """How many of ``wanted`` calls may start now; the session is kicked when there is room again."""
+        ...
+
+    def unreserve(self, count: int) -> None:
+        """The reserved calls run by now, or never will."""
+        ...
+
+    def schedule_pump(self, session: Session) -> None:
+        """Have a worker run the session's pump."""
+        ...
+
+    def execute(self, session: Session, key: CallKey) -> None:
+        """Start the job of a call whose ``Started`` entry is durable."""
+        ...
+
+    def stop(self, key: CallKey) -> None:
+        """Give up a running call."""
+        ...
+
+    def told(self, entries: list[Entry]) -> None:
+        """Entries became durable: tell who listens."""
+        ...
+
+
+@dataclass(slots=True)
+class Opening:
+    """With what a run begins when the journal does not know it.
+
+    ``nested``: a tool made it, and waits for it.
+    """
+
+    policy: str = ""
+    task: str = ""
+    system: str = ""
+    nested: bool = False
+
+
+class Session:
+    """A run held by this process."""
+
+    def __init__(self, host: Host, lease: Lease, state: RunState, opening: Opening) -> None:
+        self.host = host
+        self.lease = lease
+        self.state = state
+        self.opening = opening
+        self.scope: anyio.CancelScope | None = None
+        self.variables = contextvars.copy_context()
+        self._queue: deque[Happening] = deque()
+        self._pumping = False
+        self._waiting: list[anyio.Event] = []
+        self._broken: Exception | None = None
+
+    def post(self, event: Happening) -> None:
+        """Take an event; it is decided at the next turn of the event loop."""
+        self._queue.append(event)
+        self.kick()
+
+    def report(self, entry: Outcome) -> None:
+        """The executor's way to tell how a call ended."""
+        self.post(Ended(entry))
+
+    def kick(self) -> None:
+        """Have the pump run: there is an event, or room to start calls."""
+        if not self._pumping and self._broken is None:
+            self._pumping = True
+            self.host.schedule_pump(self)
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        """Wait until a condition on the state holds.
+
+        Raises:
+            JournalError: The journal refused this run's entries.
+            GateClosedError: The gate was closed meanwhile.
+        """
+        while True:
+            if self._broken is not None:
+                raise self._broken
+            if not self._queue and not self._pumping and reached():
+                return
+            event = anyio.Event()
+            self._waiting.append(event)
+            await event.wait()
+
+    def is_quiet(self, turn: TurnState) -> bool:
+        """Whether nothing more can come of a turn without a person or a new event."""
+        if turn.heard is None or turn.running:
+            return False
+        waiting = any(self.state.calls[key].state is State.VALIDATED for key in turn.keys)
+        return not waiting or not (self.state.running or self.state.startable)
+
+    async def cancel(self, by: str, key: CallKey | None = None) -> None:
+        """Stop the run, or one call, and wait until nothing of it runs."""
+        self.post(CancelAsked(by, self.host.clock(), key))
+        await self.until(lambda: not self.state.running or key is not None)
+
+    def fail(self, problem: Exception) -> None:
+        """No entry can be written any more: tell every waiter, start nothing."""
+        self._broken = problem
+        self._queue.clear()
+        self._tell_waiters()
+
+    async def run(self) -> None:
+        """The pump, as a piece of work for a worker; never raises."""
+        try:
+            while await self._round():
+                pass
+        except CallgateError as problem:
+            self.fail(problem)
+        except anyio.get_cancelled_exc_class():
+            self.fail(
+                GateClosedError(
+                    "the gate was closed while this run's entries were written", run=self.state.run
+                )
+            )
+            raise
+        finally:
+            self._pumping = False
+            self._tell_waiters()
+        if self._queue:
+            self.kick()
+
+    async def _round(self) -> bool:
+        """Decide, evolve, append, obey, once; whether there may be more to do."""
+        entries, commands, reserved = self._step()
+        try:
+            if entries:
+                await self.host.store.append(self.lease, entries)
+                self._obey(commands)
+        finally:
+            self.host.unreserve(reserved)
+        self.host.told(entries)
+        return bool(entries) and bool(self._queue or self.state.startable)
+
+    def _step(self) -> tuple[list[Entry], list[Command], int]:
+        """Decide and evolve all that waits; nothing leaves until it is appended."""
+        state, bench = self.state, self.host.bench
+        entries: list[Entry] = []
+        commands: list[Command] = []
+        if state.started is None:
+            opening = self.opening
+            begun = RunStarted(state.run, self.host.clock(), opening.task, opening.system, opening.policy)
+            evolve(state, begun)
+            entries.append(begun)
+        while self._queue:
+            self._apply(decide(state, self._queue.popleft(), bench), entries, commands)
+        reserved = self.host.reserve(self, len(state.startable)) if state.startable else 0
+        if reserved:
+            keys = tuple(state.startable)[:reserved]
+            event = Dispatch(keys, self.lease.fence, self.host.clock())
+            self._apply(decide(state, event, bench), entries, commands)
+        return entries, commands, reserved
+
+    def _apply(self, made: list[Entry], entries: list[Entry], commands: list[Command]) -> None:
+        for entry in made:
+            commands.extend(evolve(self.state, entry))
+        entries.extend(made)
+
+    def _obey(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Execute):
+                self.host.execute(self, command.key)
+            elif isinstance(command, Stop):
+                self.host.stop(command.key)
+
+    def _tell_waiters(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for event in waiting:
+            event.set()

@@ -1,0 +1,138 @@
+"""A run as it stands, for those who show it or go on with it.
+
+A fold over its entries, made anew at each look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from callgate.calls import (
+    CallKey,
+    State,
+    ToolCall,
+    ToolResult,
+    Turn,
+    TurnAsked,
+    TurnHeard,
+    Usage,
+)
+
+from ._machine import CallState, RunState, TurnState
+from ._results import result_of
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One attempt at a turn.
+
+    ``turn`` is None while the reply has not ended; ``results`` stand in call order.
+    """
+
+    number: int
+    attempt: int
+    asked: TurnAsked | None
+    turn: Turn | None
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingApproval:
+    """A call that waits for a person, whole: what is approved is what stands here."""
+
+    key: CallKey
+    call: ToolCall
+    digest: str
+    reasons: tuple[str, ...]
+    asked_at: float
+    expires_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run: what was asked, its turns in order, and how it ended ("" while it has not)."""
+
+    run: str
+    task: str
+    system: str
+    turns: tuple[TurnView, ...]
+    ended: str
+    text: str
+    pending: tuple[PendingApproval, ...]
+    usage: Usage
+    admitted: int
+
+
+def view(run: RunState) -> RunView:
+    """The view of a run's state."""
+    return RunView(
+        run.run,
+        run.started.task if run.started else "",
+        run.started.system if run.started else "",
+        tuple(_turn_view(run, turn) for turn in run.turns),
+        run.ended.reason if run.ended else "",
+        run.ended.text if run.ended else "",
+        pending(run),
+        _usage(run),
+        sum(1 for call in run.calls.values() if call.definition),
+    )
+
+
+def results(run: RunState, turn: TurnState) -> list[ToolResult]:
+    """One result for each call of a turn, in call order."""
+    return [result_of(run.calls[key]) for key in turn.keys]
+
+
+def pending(run: RunState) -> tuple[PendingApproval, ...]:
+    """The calls that wait for a person."""
+    return tuple(_waiting(call) for call in run.in_state(State.AWAITING_APPROVAL))
+
+
+def heard(entry: TurnHeard) -> Turn:
+    """The turn that an entry recorded."""
+    return Turn(
+        text=entry.text,
+        calls=entry.calls,
+        finish=entry.finish,
+        finish_raw=entry.finish_raw,
+        executable=not entry.why_not,
+        why_not=entry.why_not,
+        reason=entry.reason,
+        usage=entry.usage,
+        possibly_truncated=entry.possibly_truncated,
+        faults=entry.faults,
+        refusal=entry.refusal,
+        server_calls=entry.server_calls,
+        kept=entry.kept,
+        response_id=entry.response_id,
+        dialect=entry.dialect,
+        digest=entry.digest,
+    )
+
+
+def _turn_view(run: RunState, turn: TurnState) -> TurnView:
+    told = heard(turn.heard) if turn.heard else None
+    return TurnView(turn.number, turn.attempt, turn.asked, told, tuple(results(run, turn)))
+
+
+def _waiting(call: CallState) -> PendingApproval:
+    asked = call.asked
+    return PendingApproval(
+        call.call.key,
+        call.call,
+        call.call.digest,
+        asked.reasons if asked else (),
+        asked.at if asked else 0.0,
+        asked.expires_at if asked else None,
+    )
+
+
+def _usage(run: RunState) -> Usage:
+    counted = [turn.heard.usage for turn in run.turns if turn.heard and turn.heard.usage]
+    return Usage(
+        sum(usage.input_tokens for usage in counted),
+        sum(usage.output_tokens for usage in counted),
+        sum(usage.cached_tokens for usage in counted),
+        sum(usage.reasoning_tokens for usage in counted),
+        next((usage.estimator for usage in counted if usage.estimator), ""),
+    )
