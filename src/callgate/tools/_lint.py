@@ -1,0 +1,127 @@
+"""What a reviewer should look at in a set of tools.
+
+In: tools. Out: findings, worst first. Promise: none of them keeps a tool from working; each says how to mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from callgate.calls import Effect
+
+from ._effects import RANK, said_by_name
+from ._names import LONGEST, PORTABLE
+from ._tool import Tool
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """One thing to look at: ``code`` is stable, ``parameter`` may be empty."""
+
+    code: str
+    tool: str
+    parameter: str
+    message: str
+    mend: str
+    severity: Severity
+
+
+def lint(tools: tuple[Tool, ...]) -> tuple[LintFinding, ...]:
+    """All findings of a set: errors, then warnings, then notes, each in the order of declaration."""
+    names = frozenset(tool.name for tool in tools)
+    found = [finding for tool in tools for rule in _RULES for finding in rule(tool)]
+    found.extend(finding for tool in tools for finding in _unknown_instead(tool, names))
+    return tuple(sorted(found, key=lambda finding: _ORDER[finding.severity]))
+
+
+_ORDER: Final[dict[str, int]] = {"error": 0, "warning": 1, "note": 2}
+
+
+def _no_description(tool: Tool) -> Iterator[LintFinding]:
+    if not tool.definition.description.what.strip():
+        message, mend = "the tool does not say what it does", "write a docstring, or give what=…"
+        yield LintFinding("NO_DESCRIPTION", tool.name, "", message, mend, "warning")
+
+
+def _undescribed(tool: Tool) -> Iterator[LintFinding]:
+    for parameter in tool.parameters:
+        if not parameter.description.strip():
+            message = "the parameter is not described"
+            mend = "describe it in the docstring, or with Field(description=…)"
+            yield LintFinding("PARAMETER_UNDESCRIBED", tool.name, parameter.name, message, mend, "note")
+
+
+def _unrecoverable(tool: Tool) -> Iterator[LintFinding]:
+    if tool.effect is not Effect.READ and not tool.idempotent and tool.reconcile is None:
+        message = "after a crash nobody can know whether a call happened: a person will have to find out"
+        mend = "hand ctx.idempotency_key on and declare idempotent=True, or give reconcile=…"
+        yield LintFinding("UNRECOVERABLE", tool.name, "", message, mend, "warning")
+
+
+def _contradicting(tool: Tool) -> Iterator[LintFinding]:
+    said = said_by_name(tool.name)
+    if said is None or said is tool.effect:
+        return
+    is_milder = RANK[tool.effect] < RANK[said]
+    message = f"the name says {said.value}, the declaration {tool.effect.value}"
+    mend = "rename the tool or correct its effect"
+    yield LintFinding(
+        "NAME_CONTRADICTS_EFFECT", tool.name, "", message, mend, "error" if is_milder else "warning"
+    )
+
+
+def _unguarded(tool: Tool) -> Iterator[LintFinding]:
+    for parameter in tool.parameters:
+        if parameter.unguarded_reason:
+            message = f"an unguarded {parameter.kind}, let through: {parameter.unguarded_reason}"
+            yield LintFinding("UNGUARDED", tool.name, parameter.name, message, "judge the reason", "warning")
+        elif not parameter.guarded:
+            message = f"an unguarded {parameter.kind} from outside: every call asks a person"
+            mend = "put a tool of your own before it, or give unguarded={…: reason}"
+            yield LintFinding("ALWAYS_ASKS", tool.name, parameter.name, message, mend, "warning")
+
+
+def _unread_docstring(tool: Tool) -> Iterator[LintFinding]:
+    for title in tool.docs.unread:
+        message = f"the docstring's section {title!r} was seen but nothing in it could be read"
+        yield LintFinding(
+            "DOCSTRING_UNREAD", tool.name, "", message, "write `name: words` lines, indented", "warning"
+        )
+    known = {parameter.name for parameter in tool.parameters}
+    for name in tool.docs.parameters:
+        if name not in known and name not in tool.insides.signature.hidden | tool.insides.signature.bound:
+            message = "the docstring describes a parameter that the tool does not have"
+            yield LintFinding("DOCSTRING_STALE", tool.name, name, message, "correct the name", "note")
+
+
+def _name(tool: Tool) -> Iterator[LintFinding]:
+    if len(tool.name) > LONGEST:
+        message = f"the name has {len(tool.name)} characters; providers take {LONGEST}"
+        yield LintFinding(
+            "NAME_TOO_LONG", tool.name, "", message, "shorten it, or it will be mapped", "warning"
+        )
+    elif not PORTABLE.fullmatch(tool.name):
+        message = "the name has characters that some providers refuse"
+        yield LintFinding("NAME_NOT_PORTABLE", tool.name, "", message, "use letters, digits, _ and -", "note")
+
+
+def _unknown_instead(tool: Tool, names: frozenset[str]) -> Iterator[LintFinding]:
+    instead = tool.definition.description.instead
+    if instead and instead not in names:
+        message = f"the tool to use instead, {instead!r}, is not in the set"
+        yield LintFinding("INSTEAD_UNKNOWN", tool.name, "", message, "name a tool of the set", "error")
+
+
+_RULES: Final[tuple[Callable[[Tool], Iterator[LintFinding]], ...]] = (
+    _no_description,
+    _undescribed,
+    _unrecoverable,
+    _contradicting,
+    _unguarded,
+    _unread_docstring,
+    _name,
+)
