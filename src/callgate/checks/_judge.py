@@ -1,0 +1,79 @@
+"""The one table of layers, and the walk through it.
+
+In: a call and what it is judged by. Out: a ``Judgement``: the verdict, and what the call would touch.
+Promise: the layers are asked in this order, always; a well-formed call is not a permitted one, and none is
+skipped because a provider promises its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from callgate.calls import Access, Layer, ToolCall, Verdict
+from callgate.schema import MAX_FINDINGS
+
+from ._layers import (
+    Answer,
+    Case,
+    authorization,
+    business,
+    known,
+    structure,
+    syntax,
+    version,
+)
+
+
+class Look(NamedTuple):
+    """A row: the layer, its question, and whether a no ends the judgement.
+
+    After a no to the first three there is nothing sound to ask further; after one to the others the rest is
+    still asked, so that one answer mends all.
+    """
+
+    layer: Layer
+    ask: Callable[[ToolCall, Case], Answer]
+    ends: bool
+
+
+LAYERS: Final = (
+    Look(Layer.KNOWN, known, ends=True),
+    Look(Layer.SYNTAX, syntax, ends=True),
+    Look(Layer.STRUCTURE, structure, ends=True),
+    Look(Layer.BUSINESS, business, ends=False),
+    Look(Layer.AUTHORIZATION, authorization, ends=False),
+    Look(Layer.VERSION, version, ends=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on one call, and what it touches where it got as far as the layer of authorization."""
+
+    verdict: Verdict
+    accesses: tuple[Access, ...] = ()
+
+
+_PASSED: Final = Verdict()
+
+
+def judge(call: ToolCall, case: Case) -> Judgement:
+    """Ask a call the questions of every layer.
+
+    The verdict holds at most ``MAX_FINDINGS`` findings of each layer. A call that passes may still have to
+    wait: ``verdict.ask`` holds the reasons why a person must decide.
+    """
+    total = Answer()
+    for look in LAYERS:
+        answer = look.ask(call, case)
+        if any(answer):
+            findings, ask, accesses = answer
+            total = Answer(
+                total.findings + findings[:MAX_FINDINGS], total.ask + ask, total.accesses + accesses
+            )
+            if findings and look.ends:
+                break
+    verdict = Verdict(total.findings, total.ask) if total.findings or total.ask else _PASSED
+    return Judgement(verdict, total.accesses)
