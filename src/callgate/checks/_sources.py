@@ -16,6 +16,7 @@ from callgate.schema import Path
 from callgate.tools import Parameter
 
 _EXPECTED: Final = {
+    "any": "a value that stands in the user's request or in an earlier result",
     "request": "a value that stands in the user's request",
     "result": "a value that stands in an earlier result",
 }
@@ -42,9 +43,9 @@ class Sources:
         )
 
     def _hold(self, value: str, source: str) -> bool:
-        if source == "request":
-            return _stands_in(value, self.request)
-        return any(_stands_in(value, text) for result in self.results for text in _texts(result))
+        texts = () if source == "result" else (self.request,)
+        results = () if source == "request" else self.results
+        return any(_stands_in(value, text) for text in (*texts, *_texts(results)))
 
 
 def _steps(where: str) -> list[str]:

@@ -73,7 +73,7 @@ class Parameter:
     guarded: bool = True
     required: bool = False
     description: str = ""
-    source: str = "any"
+    source: str = ""
     where: str = ""
     unguarded_reason: str = ""
 
@@ -112,7 +112,7 @@ def _parameter(place: _Place, schema: Any) -> Parameter:
         kind not in FOLLOWED or bool(reasons) or _is_guarded(place.document, schema),
         place.required,
         description,
-        sources[0] if sources else "any",
+        sources[0] if sources else "",
         pointer(place.path),
         "; ".join(reasons),
     )
