@@ -82,10 +82,10 @@ class MemoryStore:
         """See ``Journal.close``."""
         self._is_closed = True
 
-    async def acquire(self, run: str, holder: str, seconds: float, at: float, dead: str = "") -> Lease:
+    async def acquire(self, run: str, holder: str, seconds: float, at: float, takes_over: str = "") -> Lease:
         """See ``Leases.acquire``."""
         kept = self._opened().setdefault(run, _Run())
-        if kept.holder not in {"", holder, dead} and kept.until > at:
+        if kept.holder not in {"", holder, takes_over} and kept.until > at:
             message = "another process holds the run"
             raise LeaseHeldError(message, run=run, holder=kept.holder, until=kept.until)
         kept.holder, kept.until = holder, at + seconds

@@ -104,8 +104,8 @@ class Journal(Protocol):
 class Leases(Protocol):
     """Who may append."""
 
-    async def acquire(self, run: str, holder: str, seconds: float, at: float, dead: str = "") -> Lease:
-        """Take a run that is free, expired, or held by ``holder`` itself or by ``dead``, known to be gone.
+    async def acquire(self, run: str, holder: str, seconds: float, at: float, takes_over: str = "") -> Lease:
+        """Take a run that is free, expired, or held by ``holder`` itself or by ``takes_over``, known to be gone.
 
         Raises:
             LeaseHeldError: Another holds it.

@@ -66,9 +66,9 @@ class SqliteStore:
         """See ``Journal.close``."""
         await self._writer.close()
 
-    async def acquire(self, run: str, holder: str, seconds: float, at: float, dead: str = "") -> Lease:
+    async def acquire(self, run: str, holder: str, seconds: float, at: float, takes_over: str = "") -> Lease:
         """See ``Leases.acquire``."""
-        return await self._writer.run(partial(_acquire, Lease(run, holder, 0, at + seconds), at, dead))
+        return await self._writer.run(partial(_acquire, Lease(run, holder, 0, at + seconds), at, takes_over))
 
     async def renew(self, lease: Lease, seconds: float, at: float) -> Lease:
         """See ``Leases.renew``."""
@@ -138,10 +138,10 @@ def _append(lease: Lease, lines: Sequence[tuple[Entry, bytes]], connection: sqli
         connection.executemany("DELETE FROM inbox WHERE run_id = ? AND call = ?", confirmed)
 
 
-def _acquire(wanted: Lease, at: float, dead: str, connection: sqlite3.Connection) -> Lease:
+def _acquire(wanted: Lease, at: float, takes_over: str, connection: sqlite3.Connection) -> Lease:
     row = connection.execute("SELECT holder, fence, until FROM runs WHERE run = ?", (wanted.run,)).fetchone()
     holder, fence, until = row or ("", 0, 0.0)
-    if holder not in {"", wanted.holder, dead} and until > at:
+    if holder not in {"", wanted.holder, takes_over} and until > at:
         message = "another process holds the run"
         raise LeaseHeldError(message, run=wanted.run, holder=holder, until=until)
     connection.execute(

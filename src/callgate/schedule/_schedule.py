@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-from callgate.calls import Access, CallKey, Mode
+import msgspec
+
+from callgate.calls import Access, CallKey
 from callgate.errors import ConfigurationError, LocalProtocolError
 
-from ._tree import Place, Vertex, link, predecessors, record
+from ._tree import WRITE, Tree, Vertex
 
 PREDECESSOR_FAILED: Final = "PREDECESSOR_FAILED"
 EARLIER_STOPPED: Final = "EARLIER_STOPPED"
@@ -35,7 +37,7 @@ class Planned(NamedTuple):
     held: bool = False
 
 
-class Skipped(NamedTuple):
+class Skipped(msgspec.Struct, frozen=True, gc=False, order=True):
     """A call that will not run, ``because`` another failed. ``held``: it still waited for a person."""
 
     key: CallKey
@@ -44,7 +46,7 @@ class Skipped(NamedTuple):
     held: bool = False
 
 
-class Released(NamedTuple):
+class Released(msgspec.Struct, frozen=True, gc=False):
     """What the end of a call brought about; both in call order."""
 
     ready: list[CallKey]
@@ -60,16 +62,16 @@ class Schedule:
     into that one row, in call order.
     """
 
-    __slots__ = ("_count", "_is_stale", "_open", "_root", "_row", "_rows_writes")
+    __slots__ = ("_count", "_is_stale", "_open", "_row", "_rows_writes", "_tree")
 
-    def __init__(self, writes: Literal["by-resource", "serial"] = "by-resource") -> None:
+    def __init__(self, writes: str = "by-resource") -> None:
         if writes not in {"by-resource", "serial"}:
             message = "writes are scheduled by-resource or serial"
             raise ConfigurationError(message, writes=writes)
         self._rows_writes = writes == "serial"
         self._open: dict[CallKey, Vertex] = {}
         self._row: deque[Vertex] = deque()
-        self._root = Place()
+        self._tree = Tree()
         self._count = 0
         self._is_stale = False
 
@@ -82,34 +84,27 @@ class Schedule:
         return key in self._open
 
     def add(
-        self, key: CallKey, accesses: tuple[Access, ...], *, serial: bool = False, held: bool = False
+        self,
+        key: CallKey,
+        accesses: tuple[Access, ...],
+        *,
+        serial: bool = False,
+        held: bool = False,
     ) -> list[CallKey]:
-        """Add one call after all earlier ones; itself when it may start now."""
-        return self.add_all(((key, accesses, serial, held),))
-
-    def add_all(self, calls: Iterable[tuple[CallKey, tuple[Access, ...], bool, bool]]) -> list[CallKey]:
-        """Add calls in call order; those that may start now.
+        """Add a call after all earlier ones; itself when it may start now.
 
         A turn is added whole before one of its calls ends.
 
         Raises:
-            LocalProtocolError: A key is scheduled already.
+            LocalProtocolError: The key is scheduled already.
         """
-        self._refresh()
-        root, ready = self._root, []
-        for key, accesses, serial, held in calls:
-            if key in self._open:
-                message = "the call is scheduled already"
-                raise LocalProtocolError(message, key=str(key))
-            self._count += 1
-            vertex = Vertex(self._count, key, accesses, serial, held, int(held))
-            self._wait(vertex)
-            for access in accesses:
-                record(root, vertex, access)
-            self._open[key] = vertex
-            if not vertex.waits:
-                ready.append(key)
-        return ready
+        vertex = self._add(key, accesses, serial, held)
+        return [] if vertex.waits else [key]
+
+    def add_all(self, calls: Iterable[tuple[CallKey, tuple[Access, ...], bool, bool]]) -> list[CallKey]:
+        """Add calls in call order; those that may start now. Raises as ``add`` does."""
+        add = self._add
+        return [key for key, accesses, serial, held in calls if not add(key, accesses, serial, held).waits]
 
     def release(self, key: CallKey) -> list[CallKey]:
         """A held call was approved: itself when it may start now.
@@ -133,11 +128,14 @@ class Schedule:
         Raises:
             LocalProtocolError: The call is not there, or could not have started.
         """
-        vertex = self._open.pop(key, None)
+        vertex = self._open.get(key)
         if vertex is None or vertex.waits:
-            message = "the call could not have started" if vertex else "the call is not scheduled"
+            message = "the call is not scheduled" if vertex is None else "the call could not have started"
             raise LocalProtocolError(message, key=str(key))
+        del self._open[key]
         vertex.is_over = True
+        if not vertex.after and not self._row:
+            return Released([], [])
         ready: list[Vertex] = []
         skipped: list[tuple[int, Skipped]] = []
         if stop or (vertex.is_serial and not ok):
@@ -166,35 +164,41 @@ class Schedule:
         self._skip_after(vertex, key, skipped)
         return self._told([], skipped)
 
-    def _refresh(self) -> None:
-        """Forget what is over where newer calls would look for what to wait for."""
-        if not self._open:
-            self._root, self._row = Place(), deque()
+    def _add(self, key: CallKey, accesses: tuple[Access, ...], serial: bool, held: bool) -> Vertex:  # noqa: FBT001 - private
+        scheduled = self._open
+        if key in scheduled:
+            message = "the call is scheduled already"
+            raise LocalProtocolError(message, key=str(key))
+        if not scheduled:
+            self._tree.clear()
         elif self._is_stale:
-            # A call given up while it waited no longer stands between those before it and those to come.
-            self._root = Place()
-            for vertex in self._open.values():
-                for access in vertex.accesses:
-                    record(self._root, vertex, access)
-        self._is_stale = False
-
-    def _wait(self, vertex: Vertex) -> None:
-        found = [before for access in vertex.accesses for before in predecessors(self._root, access)]
-        for before in found if len(found) < 2 else dict.fromkeys(found):
-            link(before, vertex)
-        if vertex.is_serial or (self._rows_writes and _writes(vertex.accesses)):
+            self._refresh()
+        is_write = False
+        for access in accesses:
+            if access.mode is WRITE:
+                is_write = True
+                break
+        self._count += 1
+        vertex = scheduled[key] = Vertex(self._count, key, accesses, is_write, serial, held, int(held))
+        self._tree.enter(vertex)
+        if serial or (is_write and self._rows_writes):
             vertex.waits += bool(self._row)
             self._row.append(vertex)
+        return vertex
+
+    def _refresh(self) -> None:
+        """A call given up while it waited no longer stands between those before it and those to come."""
+        self._is_stale = False
+        self._tree.clear()
+        for vertex in self._open.values():
+            self._tree.put(vertex)
 
     def _stop(self, vertex: Vertex, skipped: list[tuple[int, Skipped]]) -> None:
-        cause, turn = _key(vertex), _key(vertex)[:3]
+        cause, turn = vertex.key, vertex.key[:3]
         later = [
             other
             for other in self._row
-            if other.is_serial
-            and not other.is_over
-            and other.order > vertex.order
-            and _key(other)[:3] == turn
+            if other.is_serial and not other.is_over and other.order > vertex.order and other.key[:3] == turn
         ]
         for other in later:
             self._give_up(other, EARLIER_STOPPED, cause, skipped)
@@ -202,11 +206,10 @@ class Schedule:
             self._skip_after(other, cause, skipped)
 
     def _give_up(self, vertex: Vertex, code: str, cause: CallKey, skipped: list[tuple[int, Skipped]]) -> None:
-        key = _key(vertex)
-        del self._open[key]
+        del self._open[vertex.key]
         vertex.is_over = True
         self._is_stale = True
-        skipped.append((vertex.order, Skipped(key, code, cause, vertex.is_held)))
+        skipped.append((vertex.order, Skipped(vertex.key, code, cause, vertex.is_held)))
 
     def _skip_after(self, vertex: Vertex, cause: CallKey, skipped: list[tuple[int, Skipped]]) -> None:
         """Give up what waits for a call that will not succeed, and what waits for that."""
@@ -216,9 +219,8 @@ class Schedule:
             after, lost.after = lost.after, []
             for other in after:
                 other.waits -= 1
-                if other.key is None:
-                    # The junction stands for its other calls still; what comes to it later has not seen this
-                    # one.
+                if other.is_junction:
+                    # It still stands for its other calls; what comes to it later has not seen this one.
                     other.is_over = not other.waits
                 elif other.is_over:
                     continue
@@ -236,7 +238,7 @@ class Schedule:
                 if not row[0].waits:
                     ready.append(row[0])
         return Released(
-            [_key(vertex) for vertex in sorted(ready, key=_order)],
+            [vertex.key for vertex in sorted(ready, key=_order)],
             [one for _, one in sorted(skipped)],
         )
 
@@ -249,23 +251,12 @@ def _free(vertex: Vertex, ready: list[Vertex]) -> None:
             other.waits -= 1
             if other.waits or other.is_over:
                 continue
-            if other.key is None:
+            if other.is_junction:
                 other.is_over = True
                 freeing.append(other)
             else:
                 ready.append(other)
 
 
-def _writes(accesses: tuple[Access, ...]) -> bool:
-    return any(access.mode is Mode.WRITE for access in accesses)
-
-
 def _order(vertex: Vertex) -> int:
     return vertex.order
-
-
-def _key(vertex: Vertex) -> CallKey:
-    if vertex.key is None:
-        message = "a junction has no key"
-        raise LocalProtocolError(message)
-    return vertex.key
