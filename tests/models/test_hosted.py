@@ -33,7 +33,7 @@ async def read(asked: Model, got: list[bytes] | None = None) -> bytes:
     try:
         async with aclosing(asked.chunks(asked.prepare(ASK))) as chunks:
             async for chunk in chunks:
-                pieces.append(chunk)  # noqa: PERF401 - what came before an error is wanted too
+                pieces.append(chunk)
     finally:
         await asked.close()
     return b"".join(pieces)

@@ -1,0 +1,108 @@
+"""A process that does a task and kills itself at a chosen append to the journal.
+
+In: lines of JSON on standard input, one a run. Out: for each a line: the signal that ended it, negative, or
+how often it appended. Each run is a fork of this process, which has one thread and no event loop, so that
+Python is started and callgate imported once.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from callgate.agent import Agent, Outcome
+from callgate.calls import Effect, Entry
+from callgate.errors import UnknownRunError
+from callgate.gate import open_gate
+from callgate.journal import Lease, Store, open_journal
+from callgate.models import connect
+from callgate.tools import Context, Toolset
+from tests.agent.speaking import SPECS
+
+RUN = "r1"
+TASK = "Raise the version."
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to run where, and before or after which append, counted from 1, to die; 0 for never."""
+
+    folder: str
+    url: str
+    dialect: str
+    append: int = 0
+    before: bool = True
+
+
+class Deadly:
+    """A store that kills the process at one append."""
+
+    def __init__(self, store: Store, order: Order) -> None:
+        self._store = store
+        self._order = order
+        self.appends = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def append(self, lease: Lease, entries: Sequence[Entry]) -> None:
+        self.appends += 1
+        if self.appends == self._order.append and self._order.before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        await self._store.append(lease, entries)
+        if self.appends == self._order.append:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def file_tools(folder: Path) -> Toolset:
+    """A file, tools that read and edit it, and a log of each edit that was really made."""
+    tools = Toolset("file")
+    file, log = folder / "说明.md", folder / "edits.log"
+
+    @tools.tool(Effect.READ)
+    def read_text() -> str:
+        """Read the file."""
+        return file.read_text(encoding="utf-8")
+
+    @tools.tool(Effect.WRITE)
+    def replace_text(old: str, new: str, ctx: Context) -> str:
+        """Replace text in the file."""
+        with log.open("a", encoding="utf-8") as lines:
+            lines.write(f"{ctx.key}\n")
+        file.write_text(file.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+        return "replaced"
+
+    return tools
+
+
+async def work(order: Order) -> tuple[Outcome, int]:
+    """Do the task, or go on with it."""
+    folder = Path(order.folder)
+    store = Deadly(await open_journal(f"sqlite:{folder / 'run.db'}"), order)
+    async with open_gate(file_tools(folder), journal=store) as gate:  # type: ignore[arg-type] # the rest by __getattr__
+        agent = Agent(gate, connect(SPECS[order.dialect], base_url=order.url, api_key="k"))
+        try:
+            outcome = await agent.resume(RUN)
+        except UnknownRunError:
+            outcome = await agent.run(TASK, run=RUN)
+    await store.close()
+    return outcome, store.appends
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = Order(**json.loads(line))
+        child = os.fork()
+        if child == 0:
+            os._exit(anyio.run(work, order)[1])
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201 - its answer
+
+
+if __name__ == "__main__":
+    main()
