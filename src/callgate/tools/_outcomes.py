@@ -13,7 +13,8 @@ class Result:
     """A value with what should stand beside it in the tool result.
 
     ``resource`` and ``version`` name what was read or written and its version now; ``next_range`` says where to read on;
-    ``trusted`` says that the content is our own word and not text from outside.
+    ``trusted`` says that the content is our own word and not text from outside; ``kept`` is a JSON value for the record alone, such
+    as what was deleted.
     """
 
     content: Any
@@ -21,6 +22,7 @@ class Result:
     version: str = ""
     next_range: Range | None = None
     trusted: bool = False
+    kept: Any = None
 
 
 @dataclass(frozen=True, slots=True)

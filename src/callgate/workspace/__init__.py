@@ -1,0 +1,17 @@
+"""The folder that tools may work in, and the tools that ship with callgate."""
+
+from ._toolset import workspace_tools
+from ._version import version_of
+from ._workspace import ABSENT, FILE_BYTES, Removed, Workspace
+from ._writing import KEPT_BYTES, restore
+
+__all__ = [
+    "ABSENT",
+    "FILE_BYTES",
+    "KEPT_BYTES",
+    "Removed",
+    "Workspace",
+    "restore",
+    "version_of",
+    "workspace_tools",
+]
