@@ -1,0 +1,152 @@
+"""The tolerant reading of one provider event, for what typed decoding refuses.
+
+In: the bytes of one JSON object. Out: it as a value, and that value fitted to a dialect's struct. Promise:
+never raises on data; broken UTF-8 becomes U+FFFD (WHATWG Encoding, "UTF-8 decode") and is reported; a half
+of a surrogate pair stays one, so that it can meet its other half in the next delta; a field of another type
+than declared is left out; text that should have come as a string but is an object or array is its verbatim
+slice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_DECODER: Final = json.JSONDecoder()
+
+
+class Loose(NamedTuple):
+    """A JSON object; the text it was read from; whether that had broken UTF-8 in it."""
+
+    value: dict[str, Any]
+    text: str
+    damaged: bool = False
+
+
+def read(data: bytes) -> Loose | None:
+    """Read one JSON object, or ``None`` where there is none."""
+    try:
+        text, damaged = data.decode(), False
+    except UnicodeDecodeError:
+        text, damaged = data.decode("utf-8", "replace"), True
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return Loose(value, text, damaged) if isinstance(value, dict) else None
+
+
+def fit(kind: type[T], loose: Loose) -> T:
+    """The value as a struct: whatever fits its declared fields."""
+    fitted: T = _struct(inspect.type_info(kind), loose.value, loose.text)
+    return fitted
+
+
+def opened(kind: type[T], raw: msgspec.Raw) -> tuple[T, Loose | None]:
+    """A field kept raw, as a struct; with the tolerant reading where that was needed."""
+    try:
+        # What a struct skips msgspec does not check, and it may be looked at yet.
+        bytes(raw).decode()
+        return msgspec.json.decode(raw, type=kind), None
+    except ValueError:
+        loose = read(bytes(raw)) or Loose({}, "")
+        return fit(kind, loose), loose
+
+
+def verbatim(raw: msgspec.Raw) -> Any:
+    """A field kept raw, as a JSON value that can be encoded again."""
+    try:
+        return msgspec.json.decode(raw)
+    except ValueError:
+        loose = read(bytes(raw))
+        return _whole_all(loose.value) if loose else None
+
+
+def joined(text: str) -> str:
+    """The text with the halves of pairs put together that stand side by side."""
+    if not has_half(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def whole(text: str) -> str:
+    """The text with each half that has no other replaced by U+FFFD, so that it can be encoded."""
+    return _HALF.sub("\ufffd", joined(text)) if has_half(text) else text
+
+
+def has_half(text: str) -> bool:
+    """Whether a half of a surrogate pair is in it."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _slice(value: Any, name: str, text: str) -> str:
+    """The verbatim text of an object or array that stands under this name."""
+    return next((part for held, part in _slices(text, name) if held == value), "")
+
+
+def _slices(text: str, name: str) -> Iterator[tuple[Any, str]]:
+    # A quote inside a JSON string has a backslash before it, so this finds names only.
+    opening = re.compile(rf'"{re.escape(name)}"\s*:\s*(?=[{{\[])')
+    end = 0
+    while match := opening.search(text, end):
+        value, end = _DECODER.raw_decode(text, match.end())
+        yield value, text[match.end() : end]
+
+
+def _whole_all(value: Any) -> Any:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {whole(name): _whole_all(item) for name, item in value.items()}
+    return [_whole_all(item) for item in value] if isinstance(value, list) else value
+
+
+def _struct(info: Any, value: dict[str, Any], text: str) -> Any:
+    fitted = {
+        field.name: held
+        for field in info.fields
+        if (given := value.get(field.encode_name)) is not None
+        and (held := _field(field.type, given, field.encode_name, text)) is not None
+    }
+    return info.cls(**fitted)
+
+
+def _field(info: Any, value: Any, name: str, text: str) -> Any:
+    if isinstance(info, inspect.UnionType):
+        info = next(kind for kind in info.types if not isinstance(kind, inspect.NoneType))
+    match info, value:
+        case inspect.StructType(), dict():
+            return _struct(info, value, text)
+        case inspect.ListType(), list():
+            return [held for item in value if (held := _field(info.item_type, item, name, text)) is not None]
+        case inspect.StrType() | inspect.RawType(), dict() | list():
+            part = _slice(value, name, text)
+            return part if isinstance(info, inspect.StrType) else msgspec.Raw(part.encode())
+        case inspect.RawType(), _:
+            return msgspec.Raw(json.dumps(value).encode())
+        case inspect.StrType(), str():
+            return value
+        case inspect.IntType(), int() | float() | str():
+            return _integer(value)
+    return _whole_all(value) if isinstance(info, inspect.AnyType) else None
+
+
+def _integer(value: float | str) -> int | None:
+    try:
+        return int(float(value))
+    except (ValueError, OverflowError):
+        return None

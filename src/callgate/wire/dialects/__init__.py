@@ -1,0 +1,15 @@
+"""The dialects callgate speaks: name → how it is read and written."""
+
+from typing import Final
+
+from callgate.wire._dialect import Decoding
+
+from . import _anthropic, _openai_chat, _openai_responses
+
+DIALECTS: Final[dict[str, Decoding]] = {
+    "openai-chat": _openai_chat.DECODING,
+    "openai-responses": _openai_responses.DECODING,
+    "anthropic": _anthropic.DECODING,
+}
+
+__all__ = ["DIALECTS"]
