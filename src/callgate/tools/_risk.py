@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from callgate.calls import pointer
-from callgate.schema import Path, children, resolve
+from callgate.schema import Path, children, resolve, target
 
 from ._effects import words
-from ._markers import SOURCE, UNGUARDED
-from ._paths import WORKSPACE_PATH_FORMAT
+from ._markers import PATH, SOURCE, UNGUARDED
 
 Risk = Literal["value", "structured", "free_text", "path", "command", "url"]
 FOLLOWED: Final = frozenset({"path", "command", "url"})
 """The classes that need a guard."""
 
 _BY_FORMAT: Final[dict[str, Risk]] = {
-    WORKSPACE_PATH_FORMAT: "path",
     **dict.fromkeys(("path", "file-path", "directory-path"), "path"),
     **dict.fromkeys(("uri", "url", "uri-reference", "iri", "iri-reference", "uri-template"), "url"),
     **dict.fromkeys(
@@ -79,99 +77,80 @@ class Parameter:
 
 
 def classify(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Every parameter of a tool's schema, and each path, command or URL nested in one."""
+    """Every parameter of a tool's schema, then each path, command or URL nested in one."""
     required = schema.get("required") or ()
     found: list[Parameter] = []
     for name, subschema in (schema.get("properties") or {}).items():
-        here = _Place(schema, name, (name,), name in required)
-        found.append(_parameter(here, subschema))
-        found.extend(_nested(here, subschema, ()))
+        place = _Place(schema, (name,), (name,))
+        found.append(_parameter(place, subschema, name in required))
+        found.extend(_nested(place, subschema, set()))
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
+    """Where a schema stands: ``names`` are the properties on the way, ``path`` has ``*`` for items and free names."""
+
     document: Mapping[str, Any]
-    name: str
+    names: tuple[str, ...]
     path: Path
-    required: bool = False
 
-    def below(self, name: str) -> _Place:
-        return _Place(self.document, f"{self.name}.{name}", (*self.path, name))
-
-
-def _parameter(place: _Place, schema: Any) -> Parameter:
-    here = resolve(place.document, schema)
-    description = str(here.get("description") or "")
-    kind = _kind(place.document, schema, place.name.rpartition(".")[2], description)
-    reasons = _said(place.document, schema, UNGUARDED)
-    sources = _said(place.document, schema, SOURCE)
-    return Parameter(
-        place.name,
-        kind,
-        kind not in FOLLOWED or bool(reasons) or _is_guarded(place.document, schema),
-        place.required,
-        description,
-        sources[0] if sources else "",
-        pointer(place.path),
-        "; ".join(reasons),
-    )
+    def below(self, step: str | None) -> _Place:
+        if step is None:
+            return _Place(self.document, self.names, (*self.path, "*"))
+        return _Place(self.document, (*self.names, step), (*self.path, step))
 
 
-def _nested(place: _Place, schema: Any, seen: tuple[int, ...]) -> Iterator[Parameter]:
-    """Paths, commands and URLs in the properties of objects, through arrays, maps and alternatives."""
-    here = resolve(place.document, schema)
-    if id(here) in seen or len(seen) > _DEEPEST:
+_SAME: Final = frozenset({"anyOf", "oneOf", "allOf", "if", "then", "else"})
+_MEMBERS: Final = frozenset(
+    {"items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties"}
+)
+
+
+def _nested(place: _Place, schema: Any, seen: set[int]) -> Iterator[Parameter]:
+    """What is followed, or has a source, in the properties of objects: through arrays, maps and alternatives, each schema once."""
+    if not isinstance(schema, dict) or id(schema) in seen:
         return
-    for steps, child in children(here):
+    seen.add(id(schema))
+    yield from _nested(place, target(place.document, schema), seen)
+    for steps, child in children(schema):
         if steps[0] == "properties":
             below = place.below(str(steps[1]))
             parameter = _parameter(below, child)
             if parameter.kind in FOLLOWED or parameter.source != "any":
                 yield parameter
-            yield from _nested(below, child, (*seen, id(here)))
-        elif steps[0] in _THROUGH:
-            beside = place if steps[0] in _SAME else _Place(place.document, place.name, (*place.path, "*"))
-            yield from _nested(beside, child, (*seen, id(here)))
+            yield from _nested(below, child, seen)
+        elif steps[0] in _SAME or steps[0] in _MEMBERS:
+            yield from _nested(place if steps[0] in _SAME else place.below(None), child, seen)
 
 
-_DEEPEST: Final = 32
-_SAME: Final = frozenset({"anyOf", "oneOf", "allOf", "if", "then", "else"})
-_THROUGH: Final = _SAME | {
-    "items",
-    "prefixItems",
-    "additionalProperties",
-    "patternProperties",
-    "additionalItems",
-}
+def _parameter(place: _Place, schema: Any, required: bool = False) -> Parameter:  # noqa: FBT001, FBT002 - a fact of the row
+    leaves = tuple(_leaves(place.document, schema, set()))
+    description = str(resolve(place.document, schema).get("description") or "")
+    reasons, sources = _said(leaves, UNGUARDED), _said(leaves, SOURCE)
+    kind = _kind(leaves, place.names[-1], description)
+    texts = [leaf for leaf in leaves if _is_text(leaf)]
+    is_guarded = kind not in FOLLOWED or bool(reasons) or all(PATH in leaf for leaf in texts)
+    told = ("; ".join(reasons), sources[0] if sources else "any")
+    return Parameter(
+        ".".join(place.names), kind, is_guarded, required, description, told[1], pointer(place.path), told[0]
+    )
 
 
-def _leaves(document: Any, schema: Any, seen: tuple[int, ...] = ()) -> Iterator[dict[str, Any]]:
-    """The schemas a value itself, or an item of it, may be judged by: references, alternatives and arrays opened."""
-    here = resolve(document, schema)
-    if id(schema) in seen or len(seen) > _DEEPEST:
+def _leaves(document: Any, schema: Any, seen: set[int]) -> Iterator[dict[str, Any]]:
+    """The schemas that judge the value itself, or an item of it: references, alternatives and arrays opened."""
+    if not isinstance(schema, dict) or id(schema) in seen:
         return
-    inner = [
-        child
-        for steps, child in children(here)
-        if steps[0] in {"anyOf", "oneOf", "allOf", "items", "prefixItems"}
-    ]
-    yield from (leaf for child in inner for leaf in _leaves(document, child, (*seen, id(schema))))
-    if not inner or "format" in here or "enum" in here:
-        yield here
+    seen.add(id(schema))
+    yield schema
+    yield from _leaves(document, target(document, schema), seen)
+    for steps, child in children(schema):
+        if steps[0] in {*_SAME, "items", "prefixItems"}:
+            yield from _leaves(document, child, seen)
 
 
-def _said(document: Any, schema: Any, key: str) -> list[str]:
-    here = resolve(document, schema)
-    said = list(here.get(key, ()))
-    for leaf in _leaves(document, schema):
-        said.extend(text for text in leaf.get(key, ()) if text not in said)
-    return said
-
-
-def _is_guarded(document: Any, schema: Any) -> bool:
-    open_text = [leaf for leaf in _leaves(document, schema) if _is_text(leaf)]
-    return bool(open_text) and all(leaf.get("format") == WORKSPACE_PATH_FORMAT for leaf in open_text)
+def _said(leaves: tuple[dict[str, Any], ...], key: str) -> list[str]:
+    return list(dict.fromkeys(text for leaf in leaves for text in leaf.get(key, ())))
 
 
 def _types(schema: Mapping[str, Any]) -> set[str]:
@@ -179,31 +158,45 @@ def _types(schema: Mapping[str, Any]) -> set[str]:
     return {types} if isinstance(types, str) else set(types)
 
 
+_NOT_TEXT: Final = frozenset(
+    {
+        "enum",
+        "const",
+        "$ref",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "items",
+        "prefixItems",
+        "properties",
+        "additionalProperties",
+    }
+)
+
+
 def _is_text(leaf: Mapping[str, Any]) -> bool:
-    """Whether any text may stand there: not a closed set, not another type."""
+    """Whether any text may stand there: not a closed set, not another type, not only a way to other schemas."""
     types = _types(leaf)
-    return "enum" not in leaf and "const" not in leaf and (not types or "string" in types)
-
-
-def _kind(document: Any, schema: Any, name: str, description: str) -> Risk:
-    here = resolve(document, schema)
-    if any("properties" in leaf or "object" in _types(leaf) for leaf in _leaves(document, schema)):
-        is_structured = True
-    else:
-        is_structured = "array" in _types(here)
-    texts = [leaf for leaf in _leaves(document, schema) if _is_text(leaf) and "object" not in _types(leaf)]
-    for leaf in texts:
-        kind = _text_kind(leaf, name, description)
-        if kind in FOLLOWED:
-            return kind
-    if is_structured:
-        return "structured"
     return (
-        "free_text" if any(_text_kind(leaf, name, description) == "free_text" for leaf in texts) else "value"
+        "string" in types and not {"enum", "const"}.intersection(leaf)
+        if types
+        else not _NOT_TEXT.intersection(leaf)
     )
 
 
+def _kind(leaves: tuple[dict[str, Any], ...], name: str, description: str) -> Risk:
+    kinds = [_text_kind(leaf, name, description) for leaf in leaves if _is_text(leaf)]
+    for kind in kinds:
+        if kind in FOLLOWED:
+            return kind
+    if any(_types(leaf) & {"object", "array"} or "properties" in leaf for leaf in leaves):
+        return "structured"
+    return "free_text" if "free_text" in kinds else "value"
+
+
 def _text_kind(leaf: Mapping[str, Any], name: str, description: str) -> Risk:
+    if PATH in leaf:
+        return "path"
     by_format = _BY_FORMAT.get(str(leaf.get("format", "")))
     kind = (
         by_format
