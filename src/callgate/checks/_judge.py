@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from callgate.calls import Access, Layer, ToolCall, Verdict
+from callgate.calls import Access, Finding, Layer, ToolCall, Verdict
 from callgate.schema import MAX_FINDINGS
 
 from ._layers import (
+    PASSED,
     Answer,
     Case,
     authorization,
@@ -65,15 +66,16 @@ def judge(call: ToolCall, case: Case) -> Judgement:
     The verdict holds at most ``MAX_FINDINGS`` findings of each layer. A call that passes may still have to
     wait: ``verdict.ask`` holds the reasons why a person must decide.
     """
-    total = Answer()
-    for look in LAYERS:
-        answer = look.ask(call, case)
-        if any(answer):
-            findings, ask, accesses = answer
-            total = Answer(
-                total.findings + findings[:MAX_FINDINGS], total.ask + ask, total.accesses + accesses
-            )
-            if findings and look.ends:
-                break
-    verdict = Verdict(total.findings, total.ask) if total.findings or total.ask else _PASSED
-    return Judgement(verdict, total.accesses)
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()
+    touched: tuple[Access, ...] = ()
+    for _layer, ask, ends in LAYERS:
+        answer = ask(call, case)
+        if answer is PASSED:
+            continue
+        findings += answer.findings[:MAX_FINDINGS]
+        reasons += answer.ask
+        touched += answer.accesses
+        if findings and ends:
+            break
+    return Judgement(Verdict(findings, reasons) if findings or reasons else _PASSED, touched)

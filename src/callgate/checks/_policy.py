@@ -173,7 +173,10 @@ class Policy:
         return None
 
     def _default(self, tool: Tool) -> Permission:
-        said: dict[Word, str] = {getattr(self, tool.effect.value): _WHY[tool.effect]}
+        of_class: Word = getattr(self, tool.effect)
+        if of_class == "allow" and not tool.egress:
+            return _ALLOWED
+        said = {of_class: _WHY[tool.effect]}
         if tool.egress and self.egress not in said:
             said[self.egress] = "it sends data out"
         word = next(word for word in _STRICTEST_FIRST if word in said)

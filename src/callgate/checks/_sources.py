@@ -34,10 +34,12 @@ class Sources:
 
     def findings(self, parameters: Iterable[Parameter], arguments: FrozenDict) -> tuple[Finding, ...]:
         """Values that do not stand where their parameter says."""
+        marked = [parameter for parameter in parameters if parameter.source]
+        if not marked:
+            return ()
         return tuple(
             Finding("VALUE_NOT_FROM_SOURCE", pointer(path), _EXPECTED[parameter.source])
-            for parameter in parameters
-            if parameter.source in _EXPECTED
+            for parameter in marked
             for path, value in _leaves(_steps(parameter.where), arguments, ())
             if not self._hold(value, parameter.source)
         )
