@@ -1,5 +1,6 @@
 """JSON Schema as data: published from Python signatures, resolved, closed, compiled, and asked what is wrong with a value."""
 
+from ._close import close_objects
 from ._docstrings import Docs, read_docstring
 from ._explain import describe
 from ._nearest import nearest
@@ -9,7 +10,7 @@ from ._signature import NOTHING, Signature, Slot, innermost, own_name, read_sign
 from ._strict import Strictness, close, undo
 from ._tidy import ANNOTATIONS, LIST, ONE, TABLE, Report, Tidy, tidy
 from ._validator import MAX_FINDINGS, Validator
-from ._walk import Path, children, close_objects, find, place, reachable, rebuild, resolve, strip, subschemas
+from ._walk import Path, children, find, place, reachable, rebuild, resolve, strip, subschemas, target
 
 __all__ = [
     "ANNOTATIONS",
@@ -48,6 +49,7 @@ __all__ = [
     "resolve",
     "strip",
     "subschemas",
+    "target",
     "tidy",
     "undo",
 ]

@@ -1,7 +1,7 @@
 """From a validator's error to a finding that a model can act on.
 
-In: an error of jsonschema-rs and the schema it came from. Out: findings of the structure layer. Promise: the pointer names the missing or
-unknown key itself; expectations come from the schema, never from the value that was sent.
+In: an error of jsonschema-rs and the schema it came from. Out: findings of the structure layer. Promise: the pointer
+names the missing or unknown key itself; expectations come from the schema, never from the value that was sent.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ _LONGEST: Final = 300
 
 def explain(error: Any, schema: Any) -> Iterator[Finding]:
     """The findings of one validation error (``schema`` is the document that was compiled)."""
-    keyword = error.kind.name
-    yield from _EXPLAIN.get(keyword, _mismatch)(error, schema)
+    yield from _EXPLAIN.get(error.kind.name, _mismatch)(error, schema)
 
 
 def describe(schema: Any, document: Any) -> str:
@@ -78,17 +77,17 @@ def _unknown(error: Any, document: Any) -> Iterator[Finding]:
         yield Finding("UNKNOWN_PARAMETER", _at(error, name), expected, mend)
 
 
-def _unknown_items(error: Any, document: Any) -> Iterator[Finding]:
+def _unknown_items(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding(
         "WRONG_SIZE", _at(error), "no more items than the schema lists", "leave the other items out"
     )
 
 
-def _wrong_type(error: Any, document: Any) -> Iterator[Finding]:
+def _wrong_type(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding("WRONG_TYPE", _at(error), " or ".join(error.kind.types))
 
 
-def _not_in_enum(error: Any, document: Any) -> Iterator[Finding]:
+def _not_in_enum(error: Any, _document: Any) -> Iterator[Finding]:
     kind = error.kind
     options = kind.options if kind.name == "enum" else [kind.expected_value]
     yield Finding("NOT_IN_ENUM", _at(error), _one_of(options), _nearest_option(error.instance, options))
@@ -102,17 +101,17 @@ def _nearest_option(value: Any, options: Iterable[Any]) -> str:
 
 
 def _bound(words: str, code: str, attribute: str = "limit") -> Callable[[Any, Any], Iterator[Finding]]:
-    def told(error: Any, document: Any) -> Iterator[Finding]:
+    def told(error: Any, _document: Any) -> Iterator[Finding]:
         yield Finding(code, _at(error), words.format(getattr(error.kind, attribute)))
 
     return told
 
 
-def _unique(error: Any, document: Any) -> Iterator[Finding]:
+def _unique(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding("SCHEMA_MISMATCH", _at(error), "items that differ from one another")
 
 
-def _pattern_engine(error: Any, document: Any) -> Iterator[Finding]:
+def _pattern_engine(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding(
         "WRONG_FORMAT",
         _at(error),
@@ -123,21 +122,34 @@ def _pattern_engine(error: Any, document: Any) -> Iterator[Finding]:
 
 def _alternatives(error: Any, document: Any) -> Iterator[Finding]:
     """One branch is usually meant: the one that fits furthest. Say what it lacks, or what all branches take."""
-    depth = len(error.instance_path)
-    branches = [branch for branch in getattr(error.kind, "context", ()) if branch]
-    meant = [
-        b for b in branches if not any(e.kind.name == "type" and len(e.instance_path) == depth for e in b)
-    ]
-    if len(meant) == 1:
+    here = len(error.instance_path)
+    branches = [branch for branch in error.kind.context if branch]
+    meant = [branch for branch in branches if not _is_other(branch, here)]
+    meant = [branch for branch in meant if not _has_other_tag(branch, here)] or meant
+    flat = [inner for branch in branches for inner in branch if len(inner.instance_path) == here]
+    if len(flat) == len(branches) and all(inner.kind.name in _SCALAR for inner in flat):
+        yield from _scalars(error, flat)
+    elif len(meant) == 1:
         for inner in meant[0]:
             yield from explain(inner, document)
-        return
-    flat = [e for branch in branches for e in branch if len(e.instance_path) == depth]
-    if len(flat) == len(branches) and all(e.kind.name in {"enum", "const", "type"} for e in flat):
-        yield from _scalars(error, flat)
-        return
-    expected = describe(_schema_at(error, document), document) if not meant else "one of the declared forms"
-    yield Finding("SCHEMA_MISMATCH" if meant else "WRONG_TYPE", _at(error), expected)
+    elif meant:
+        yield Finding("SCHEMA_MISMATCH", _at(error), "one of the declared forms")
+    else:
+        yield Finding("WRONG_TYPE", _at(error), describe(_schema_at(error, document), document))
+
+
+_SCALAR: Final = frozenset({"enum", "const", "type"})
+
+
+def _is_other(branch: list[Any], here: int) -> bool:
+    return any(inner.kind.name == "type" and len(inner.instance_path) == here for inner in branch)
+
+
+def _has_other_tag(branch: list[Any], here: int) -> bool:
+    """Whether a member that tells the branches apart (OpenAPI calls it the discriminator) is another one."""
+    return any(
+        inner.kind.name in {"const", "enum"} and len(inner.instance_path) == here + 1 for inner in branch
+    )
 
 
 def _scalars(error: Any, flat: list[Any]) -> Iterator[Finding]:
@@ -155,7 +167,7 @@ def _scalars(error: Any, flat: list[Any]) -> Iterator[Finding]:
     yield Finding(code, _at(error), expected, _nearest_option(error.instance, options))
 
 
-def _several(error: Any, document: Any) -> Iterator[Finding]:
+def _several(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding("SCHEMA_MISMATCH", _at(error), "exactly one of the declared forms; the value fits several")
 
 
@@ -164,21 +176,21 @@ def _one_of_error(error: Any, document: Any) -> Iterator[Finding]:
     yield from (_several if several else _alternatives)(error, document)
 
 
-def _false(error: Any, document: Any) -> Iterator[Finding]:
+def _false(error: Any, _document: Any) -> Iterator[Finding]:
     if error.instance_path and isinstance(error.instance_path[-1], str):
         yield Finding("UNKNOWN_PARAMETER", _at(error), "no such parameter", "leave it out")
     else:
         yield Finding("SCHEMA_MISMATCH", _at(error), "no value")
 
 
-def _bad_name(error: Any, document: Any) -> Iterator[Finding]:
+def _bad_name(error: Any, _document: Any) -> Iterator[Finding]:
     inner = error.kind.error
     name = inner.instance if isinstance(inner.instance, str) else ""
     expected = "a name that the schema's propertyNames allows"
     yield Finding("UNKNOWN_PARAMETER", _at(error, name), expected, "leave it out")
 
 
-def _mismatch(error: Any, document: Any) -> Iterator[Finding]:
+def _mismatch(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding("SCHEMA_MISMATCH", _at(error), f"a value that fits the schema's {error.kind.name!r}")
 
 

@@ -18,7 +18,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """The name most like ``name``, spelling and word separators aside; ``""`` when none is alike."""
     if len(name) > _LONGEST:
         return ""
-    known = {}
+    known: dict[str, str] = {}
     for candidate in names:
         known.setdefault(_plain(candidate), candidate)
     plain = _plain(name)

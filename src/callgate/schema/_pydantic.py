@@ -23,8 +23,8 @@ import typing_extensions
 from callgate.calls import Finding, pointer
 from callgate.errors import ToolDeclarationError
 
+from ._close import close_objects
 from ._signature import NOTHING, Signature, Slot
-from ._walk import close_objects
 
 _EXTRA: Final = "__pydantic_extra__"
 

@@ -23,7 +23,13 @@ MAX_FINDINGS: Final = 8
 """Of one value; more would not help anyone to mend it."""
 _MAX_ERRORS: Final = 64
 """Errors looked at for them: some are merged or say the same twice."""
-_DRAFTS: Final = ("2020-12", "2019-09", "draft-07", "draft-06", "draft-04")
+_DRAFTS: Final = {
+    "2020-12": jsonschema_rs.Draft202012,
+    "2019-09": jsonschema_rs.Draft201909,
+    "draft-07": jsonschema_rs.Draft7,
+    "draft-06": jsonschema_rs.Draft6,
+    "draft-04": jsonschema_rs.Draft4,
+}
 
 
 class Validator:
@@ -45,7 +51,7 @@ class Validator:
 
     def is_valid(self, value: Any) -> bool:
         """Whether the value fits the schema."""
-        return self._compiled.is_valid(value)
+        return bool(self._compiled.is_valid(value))
 
     def findings(self, value: Any) -> tuple[Finding, ...]:
         """What is wrong with a JSON value: at most 8 findings, each place and code once; ``()`` when it fits."""
@@ -64,19 +70,28 @@ def _compile(schema: Any, resources: Mapping[str, Any] | None) -> Any:
     if not resources:
         _refuse_foreign(schema)
     try:
-        registry = jsonschema_rs.Registry(list(resources.items()), offline=True) if resources else None
+        # The compiler takes dicts and lists, but no subclass of list.
         return jsonschema_rs.validator_for(
-            thaw(schema), offline=True, validate_formats=True, registry=registry
+            thaw(schema), offline=True, validate_formats=True, registry=_registry(schema, resources)
         )
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as problem:
-        raise UnsupportedSchemaError(_reason(problem), where=_where(problem)) from problem
+    except jsonschema_rs.ValidationError as problem:
+        raise UnsupportedSchemaError(_reason(problem), where=place(tuple(problem.instance_path))) from problem
     except (ValueError, TypeError) as problem:
         message = "this is no JSON Schema that can be compiled"
         raise UnsupportedSchemaError(message, why=str(problem).partition("\n")[0]) from problem
 
 
+def _registry(schema: Any, resources: Mapping[str, Any] | None) -> jsonschema_rs.Registry | None:
+    """The other documents; one without ``$schema`` is of the same draft. It never fetches what it does not hold."""
+    if not resources:
+        return None
+    named = str(schema.get("$schema", "")) if isinstance(schema, dict) else ""
+    draft = next((draft for name, draft in _DRAFTS.items() if name in named), jsonschema_rs.Draft202012)
+    return jsonschema_rs.Registry(list(resources.items()), draft=draft)
+
+
 def _refuse_foreign(schema: Any) -> None:
-    """Name the place of a reference that leads out of the document or to nothing: the compiler says only what it missed."""
+    """Name the place of a reference that leads out of the document or to nothing: the compiler names none."""
     if any(isinstance(s, dict) and isinstance(s.get("$id"), str) for _, s in subschemas(schema)):
         return  # references are relative to the ids; the compiler resolves them, offline
     for path, current in subschemas(schema):
@@ -93,12 +108,7 @@ def _is_missing(schema: Any, reference: str) -> bool:
     return not reference.startswith(("http://json-schema.org/draft-", "https://json-schema.org/draft/"))
 
 
-def _reason(problem: Any) -> str:
-    kind = getattr(problem, "kind", None)
-    if kind is None or kind.name == "$ref":
+def _reason(problem: jsonschema_rs.ValidationError) -> str:
+    if problem.kind.name == "$ref":
         return f"the schema refers to what is not in it: {problem.message}"
-    return f"not a valid JSON Schema ({', '.join(_DRAFTS)} are known): the keyword here breaks {kind.name!r}"
-
-
-def _where(problem: Any) -> str:
-    return place(tuple(getattr(problem, "instance_path", ())))
+    return f"not a valid JSON Schema ({', '.join(_DRAFTS)} are known): the keyword here breaks {problem.kind.name!r}"

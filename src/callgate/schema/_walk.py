@@ -1,9 +1,9 @@
-"""Moving about in a JSON Schema: its subschemas, its references, the place a pointer names.
+"""Moving about in a JSON Schema: its subschemas, its references, the place a path names.
 
-In: a schema as data. Out: the subschemas with their places. Promise: keywords that hold data (``enum``, ``const``, ``default``,
-``examples``) are never taken for schemas; a reference is followed inside the document only.
+In: a schema as data. Out: the subschemas with their places. Promise: keywords that hold data (``enum``, ``const``,
+``default``, ``examples``) are never taken for schemas; a reference is followed inside the document only.
 
-JSON Schema 2020-12 core section 10 and draft-07 section 9 for which keyword holds schemas.
+JSON Schema 2020-12 core section 10, and draft-07 section 9, for which keyword holds schemas.
 """
 
 from __future__ import annotations
@@ -16,32 +16,38 @@ from callgate.calls import pointer
 
 Path = tuple[str | int, ...]
 
-_ONE: Final = (
-    *("not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "additionalItems"),
-    *("unevaluatedProperties", "unevaluatedItems", "contentSchema"),
+_ONE: Final = frozenset(
+    {
+        *(
+            "not",
+            "if",
+            "then",
+            "else",
+            "contains",
+            "propertyNames",
+            "additionalProperties",
+            "additionalItems",
+        ),
+        *("unevaluatedProperties", "unevaluatedItems", "contentSchema", "items"),
+    }
 )
-_MANY: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+# Draft-07 allows a list under `items` too, and lists of names under `dependencies`.
+_MANY: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_NAMED: Final = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
+)
 
 
 def children(schema: Any) -> Iterator[tuple[Path, Any]]:
     """The subschemas directly inside a schema, each with the steps that lead to it."""
-    if not isinstance(schema, dict):
-        return
-    for keyword in _ONE:
-        if keyword in schema:
-            yield (keyword,), schema[keyword]
-    for keyword in (*_MANY, "items"):
-        found = schema.get(keyword)
-        if isinstance(found, list):
-            yield from (((keyword, place), item) for place, item in enumerate(found))
-        elif keyword == "items" and found is not None:
-            yield (keyword,), found
-    for keyword in (*_NAMED, "dependencies"):
-        found = schema.get(keyword)
-        if isinstance(found, dict):
-            # A draft-07 dependency may be a list of names, which is no schema.
-            yield from (((keyword, name), item) for name, item in found.items() if not isinstance(item, list))
+    for keyword, held in schema.items() if isinstance(schema, dict) else ():
+        if isinstance(held, list):
+            if keyword in _MANY:
+                yield from (((keyword, position), item) for position, item in enumerate(held))
+        elif keyword in _NAMED and isinstance(held, dict):
+            yield from (((keyword, name), item) for name, item in held.items() if not isinstance(item, list))
+        elif keyword in _ONE:
+            yield (keyword,), held
 
 
 def subschemas(schema: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -54,7 +60,7 @@ def subschemas(schema: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def reachable(document: Any, schema: Any) -> Iterator[dict[str, Any]]:
-    """A subschema and all that it leads to, references included; each once, objects only."""
+    """A subschema and all that it leads to, references included; each once, object schemas only."""
     waiting, seen = [schema], set()
     while waiting:
         current = waiting.pop()
@@ -63,9 +69,13 @@ def reachable(document: Any, schema: Any) -> Iterator[dict[str, Any]]:
         seen.add(id(current))
         yield current
         waiting.extend(child for _, child in children(current))
-        reference = current.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#"):
-            waiting.append(find(document, reference))
+        waiting.append(target(document, current))
+
+
+def target(document: Any, schema: Mapping[str, Any]) -> Any:
+    """What the schema's own local ``$ref`` names; None without one, or when it leads nowhere."""
+    reference = schema.get("$ref")
+    return find(document, reference) if isinstance(reference, str) and reference.startswith("#") else None
 
 
 def find(document: Any, reference: str) -> Any:
@@ -77,7 +87,7 @@ def find(document: Any, reference: str) -> Any:
     current = document
     for step in fragment.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(current, list) and name.isdigit() and int(name) < len(current):
+        if isinstance(current, list) and name.isdecimal() and int(name) < len(current):
             current = current[int(name)]
         elif isinstance(current, dict) and name in current:
             current = current[name]
@@ -87,77 +97,49 @@ def find(document: Any, reference: str) -> Any:
 
 
 def _anchors(schema: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (
-        schema.get("$anchor"),
-        schema.get("$dynamicAnchor"),
-        str(schema.get("$id", "")).removeprefix("#") or None,
-    )
+    # Up to draft-07 an anchor is an `$id` that is only a fragment.
+    own = schema.get("$id")
+    old = own[1:] if isinstance(own, str) and own.startswith("#") else None
+    return (schema.get("$anchor"), schema.get("$dynamicAnchor"), old)
 
 
 def resolve(document: Any, schema: Any) -> dict[str, Any]:
-    """A schema with its local references followed: ``{}`` for ``true``, unknown or circular ones.
+    """A schema with its local references followed; ``{}`` for ``true``, for unknown and for circular ones.
 
     Keywords beside a reference are laid over what it names, which is how 2020-12 reads annotations.
     """
-    seen: set[str] = set()
     over: dict[str, Any] = {}
-    while isinstance(schema, dict):
-        reference = schema.get("$ref")
-        if not isinstance(reference, str):
+    seen: set[int] = set()
+    while isinstance(schema, dict) and id(schema) not in seen:
+        if "$ref" not in schema:
             return {**schema, **over} if over else schema
-        over = {**{k: v for k, v in schema.items() if k != "$ref"}, **over}
-        if reference in seen or not reference.startswith("#"):
-            return over
-        seen.add(reference)
-        schema = find(document, reference)
+        seen.add(id(schema))
+        over = {**{keyword: held for keyword, held in schema.items() if keyword != "$ref"}, **over}
+        schema = target(document, schema)
     return over
 
 
-def rebuild(schema: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """A copy in which ``change`` was applied to every object schema, innermost first; data inside a schema is left alone."""
+def rebuild(schema: Any, change: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]) -> Any:
+    """A copy made by ``change(copy, original)`` at every object schema, innermost first; data is left alone."""
     if not isinstance(schema, dict):
         return schema
     copy = dict(schema)
     for keyword, held in schema.items():
-        if keyword in _ONE or (keyword == "items" and isinstance(held, dict)):
-            copy[keyword] = rebuild(held, change)
-        elif keyword in (*_MANY, "items") and isinstance(held, list):
-            copy[keyword] = [rebuild(item, change) for item in held]
-        elif keyword in (*_NAMED, "dependencies") and isinstance(held, dict):
+        if isinstance(held, list):
+            if keyword in _MANY:
+                copy[keyword] = [rebuild(item, change) for item in held]
+        elif keyword in _NAMED and isinstance(held, dict):
             copy[keyword] = {name: rebuild(item, change) for name, item in held.items()}
-    return change(copy)
+        elif keyword in _ONE:
+            copy[keyword] = rebuild(held, change)
+    return change(copy, schema)
 
 
 def strip(schema: Any, prefix: str) -> Any:
     """A copy without the annotations whose name begins with ``prefix``."""
-    return rebuild(
-        schema, lambda s: {name: value for name, value in s.items() if not name.startswith(prefix)}
-    )
-
-
-def close_objects(schema: Any) -> Any:
-    """A copy in which every object that lists its properties and does not speak of others refuses others.
-
-    An object without ``properties`` is a free-form map, and one put together by ``allOf``, ``$ref`` and the like takes part of its
-    properties from elsewhere; both stay as they are.
-    """
-    return rebuild(schema, _close)
-
-
-_SPEAKS: Final = frozenset(
-    {
-        *("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"),
-        *("allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas", "dependencies"),
-    }
-)
-
-
-def _close(schema: dict[str, Any]) -> dict[str, Any]:
-    if "properties" not in schema or _SPEAKS.intersection(schema):
-        return schema
-    return {**schema, "additionalProperties": False}
+    return rebuild(schema, lambda copy, _: {k: v for k, v in copy.items() if not k.startswith(prefix)})
 
 
 def place(path: Path) -> str:
-    """Where in a document, for a person: a JSON Pointer, ``#`` for the whole."""
+    """Where in a document, for a person: a JSON Pointer behind ``#``."""
     return "#" + pointer(path)

@@ -16,6 +16,8 @@ READS: Final = PREFIX + "reads"
 WRITES: Final = PREFIX + "writes"
 UNGUARDED: Final = PREFIX + "unguarded"
 SOURCE: Final = PREFIX + "source"
+PATH: Final = PREFIX + "path"
+"""Marks where a ``WorkspacePath`` stands. Not the published ``format``: that a server could write too."""
 
 Source = Literal["request", "result", "any"]
 SOURCES: Final = ("request", "result", "any")

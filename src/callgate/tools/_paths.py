@@ -13,6 +13,8 @@ from typing import Any, BinaryIO, ClassVar, Final, Protocol
 
 from callgate.errors import LocalProtocolError
 
+from ._markers import PATH
+
 WORKSPACE_PATH_FORMAT: Final = "workspace-path"
 """The ``format`` by which a published schema marks a path; asserted by nobody, so any provider may drop it."""
 
@@ -62,18 +64,21 @@ class Opening:
 class WorkspacePath(str):
     """A path inside the workspace: as a parameter type it makes the path judged, located and locked.
 
-    Its text is the canonical path relative to the workspace root. The methods open it through the workspace and block.
+    Its text is the canonical path relative to the workspace root; ``written`` is what the model wrote, which may be a link to it.
+    The methods open it through the workspace and block.
     """
 
-    __slots__ = ("_files",)
+    __slots__ = ("_files", "written")
     _files: Files | None
+    written: str
 
     DESCRIPTION: ClassVar[str] = "A path inside the workspace, relative to its root."
 
-    def __new__(cls, text: str, files: Files | None = None) -> WorkspacePath:
+    def __new__(cls, text: str, files: Files | None = None, written: str | None = None) -> WorkspacePath:
         """A path, bound to ``files`` or to nothing yet."""
         self = super().__new__(cls, text)
         self._files = files
+        self.written = text if written is None else written
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -141,12 +146,13 @@ class WorkspacePath(str):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:
-        """A string with our format."""
-        return {**handler(core), "format": WORKSPACE_PATH_FORMAT, "description": cls.DESCRIPTION}
+        """A string with our format, and our own mark."""
+        said = {"format": WORKSPACE_PATH_FORMAT, "description": cls.DESCRIPTION, PATH: [""]}
+        return {**handler(core), **said}
 
 
 def _bind(text: str, info: Any) -> WorkspacePath:
     opening = info.context
     if isinstance(opening, Opening):
-        return WorkspacePath(opening.names.get(text, text), opening.files)
+        return WorkspacePath(opening.names.get(text, text), opening.files, text)
     return WorkspacePath(text)

@@ -15,8 +15,7 @@ from callgate.errors import ToolDeclarationError
 from callgate.schema import Path, reachable, resolve, subschemas
 
 from ._facts import Touch
-from ._markers import READS, WRITES, Marker
-from ._paths import WORKSPACE_PATH_FORMAT
+from ._markers import PATH, READS, WRITES, Marker
 from ._templates import Template, read_template
 
 
@@ -59,7 +58,7 @@ class Reach:
         here = resolve(self.schema, schema)
         said = _modes(here) or said
         if isinstance(value, str):
-            if here.get("format") == WORKSPACE_PATH_FORMAT:
+            if PATH in here:
                 yield from (Touch(pointer(path), value, mode, "path") for mode in said or (self.mode,))
         elif isinstance(value, dict):
             for name, item in value.items():
@@ -127,4 +126,4 @@ def _said(schema: Mapping[str, Any], accesses: Iterable[Marker]) -> Iterator[tup
 
 
 def _holds_path(document: Any, schema: Any) -> bool:
-    return any(below.get("format") == WORKSPACE_PATH_FORMAT for below in reachable(document, schema))
+    return any(PATH in below for below in reachable(document, schema))

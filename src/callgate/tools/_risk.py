@@ -52,7 +52,7 @@ _BY_WORD: Final[dict[str, Risk]] = {
         ("dir", "dirs", "directory", "directories", "cwd", "pathname", "basedir", "workdir"), "path"
     ),
     **dict.fromkeys(
-        ("command", "commands", "cmd", "shell", "script", "argv", "bash", "javascript"), "command"
+        ("command", "commands", "cmd", "shell", "script", "argv", "bash", "javascript", "sql"), "command"
     ),
     **dict.fromkeys(("url", "urls", "uri", "uris", "href", "link", "links", "webhook", "endpoint"), "url"),
 }
@@ -117,7 +117,7 @@ def _nested(place: _Place, schema: Any, seen: set[int]) -> Iterator[Parameter]:
         if steps[0] == "properties":
             below = place.below(str(steps[1]))
             parameter = _parameter(below, child)
-            if parameter.kind in FOLLOWED or parameter.source != "any":
+            if parameter.kind in FOLLOWED or parameter.source:
                 yield parameter
             yield from _nested(below, child, seen)
         elif steps[0] in _SAME or steps[0] in _MEMBERS:
@@ -131,7 +131,7 @@ def _parameter(place: _Place, schema: Any, required: bool = False) -> Parameter:
     kind = _kind(leaves, place.names[-1], description)
     texts = [leaf for leaf in leaves if _is_text(leaf)]
     is_guarded = kind not in FOLLOWED or bool(reasons) or all(PATH in leaf for leaf in texts)
-    told = ("; ".join(reasons), sources[0] if sources else "any")
+    told = ("; ".join(reasons), sources[0] if sources else "")
     return Parameter(
         ".".join(place.names), kind, is_guarded, required, description, told[1], pointer(place.path), told[0]
     )
@@ -197,61 +197,120 @@ def _kind(leaves: tuple[dict[str, Any], ...], name: str, description: str) -> Ri
 def _text_kind(leaf: Mapping[str, Any], name: str, description: str) -> Risk:
     if PATH in leaf:
         return "path"
-    by_format = _BY_FORMAT.get(str(leaf.get("format", "")))
-    kind = (
-        by_format
-        or _by_name(name)
-        or _by_description(str(leaf.get("description") or description))
-        or "free_text"
-    )
-    if kind in FOLLOWED and not by_format and _is_narrow(leaf, kind):
-        return "value"
-    return kind
+    if by_format := _BY_FORMAT.get(str(leaf.get("format", ""))):
+        return by_format
+    kind = _by_words(name, str(leaf.get("description") or description))
+    return "value" if kind in FOLLOWED and _is_narrow(leaf, kind) else kind
 
 
 _NEUTRAL: Final = frozenset(
-    {"name", "names", "list", "glob", "globs", "pattern", "patterns", "prefix", "string", "str", "to"}
+    {
+        "name",
+        "names",
+        "list",
+        "glob",
+        "globs",
+        "pattern",
+        "patterns",
+        "prefix",
+        "filter",
+        "string",
+        "str",
+        "to",
+    }
 )
+"""Last words that leave it to the word before: ``file_name``."""
+_DECIDED: Final = frozenset(
+    {
+        *(
+            "id",
+            "ids",
+            "iid",
+            "gid",
+            "uid",
+            "uuid",
+            "key",
+            "keys",
+            "sha",
+            "hash",
+            "token",
+            "slug",
+            "tag",
+            "tags",
+        ),
+        *(
+            "type",
+            "types",
+            "mode",
+            "level",
+            "status",
+            "kind",
+            "format",
+            "name",
+            "names",
+            "title",
+            "description",
+        ),
+        *("port", "timezone", "language", "color", "version", "ref", "branch", "base64", "namespace", "team"),
+    }
+)
+"""Last words of names of other things, whatever the description goes on to mention."""
 
 
 def _by_name(name: str) -> Risk | None:
-    for word in reversed(words(name)):
+    said = words(name)
+    for word, before in zip(reversed(said), (*reversed(said[:-1]), ""), strict=True):
         if word in _BY_WORD:
-            return _BY_WORD[word]
-        if word not in _NEUTRAL and not word.isdigit():
+            return None if word == "dir" and before in {"sort", "order"} else _BY_WORD[word]
+        if word not in _NEUTRAL and not word.isdecimal():
             return None
     return None
 
 
-_NO_FILE: Final = re.compile(
-    r"(?i)json ?path|xpath|dot[- ](separated )?path|key path|url path|path parameter|learning path"
-)
+_CODE: Final = r"javascript|python|sql|bash|shell|code|script|expression|statement|source|function|program"
 _DESCRIBED: Final[tuple[tuple[Risk, re.Pattern[str]], ...]] = (
-    (
-        "path",
-        re.compile(
-            r"(?i)\b(file|directory|folder|local|absolute|relative|full|output|input|destination|source) ?paths?\b"
-            r"|\bpaths? (to|of|for|where)\b|^\W*(the |a |an )?(file|directory|folder) (to|in which|where)\b"
-        ),
-    ),
     (
         "command",
         re.compile(
-            r"(?i)\b(shell|bash|terminal|cli|command[- ]line) (command|script)|\bcommand (to|that)\b.{0,20}\b(run|exec)"
-            r"|\b(javascript|python|sql|code|script|expression|statement|function)\b[^.]{0,30}\bto (be )?(run|exec|evaluat)"
-            r"|^\W*(the |a |an )?(javascript|sql|python) (code|function|query|statement|expression|script)"
+            r"\b(shell|bash|terminal|cli|command[- ]line) (command|script)\b|\bcommands? (to|that|argument)"
+            rf"|\b({_CODE})\b[^.]{{0,30}}\b(to|will|should) (be )?(run|execut|evaluat)"
+            r"|^\W*(the |a |an |raw )?(javascript|sql|python) (code|function|query|statement|expression|script)"
         ),
     ),
-    ("url", re.compile(r"(?i)^\W*([\w-]+\W+){0,5}(url|uri)s?\b|\bhttps?://")),
+    (
+        "path",
+        re.compile(
+            r"\b(file|directory|folder|local|absolute|relative|output|input|destination|source) ?paths?\b"
+            r"|\bpaths? (to|of|where)\b|^\W*(the |a |an |output |local )*(file|directory|folder) (to|in which|where)\b"
+        ),
+    ),
+    (
+        "url",
+        re.compile(
+            r"^\W*([\w'-]+\W+){0,4}ur[li]s?\b(?! (pattern|match|port|number|type|encoded))|^\W*https?://"
+        ),
+    ),
 )
+_OTHER: Final = re.compile(
+    r"^\W*(the |a |an )?(unique )?(ids?|identifiers?|contents?) (of|for)\b|\b(folder|file)('s)? ids?\b|\bnavigation property\b|\bread-only\b"
+    r"|\b(regex|regexp|regular expression)|\burl patterns?\b|\burl'?s? path\b|\burl[- ]encoded\b|\bbase64\b"
+    r"|\bjson ?(path|pointer)|\bxpath\b|\bdot[- ]|\bkey path|\bmodule'?s? path|^\W*[\w ]{0,20}\bnames? for\b"
+)
+"""What a description says of a name that only looks like a path or an address."""
+_ASIDE: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)|`[^`]*`")
+_HEAD: Final = 200
+"""Characters of a description that say what the parameter is; what follows says what else there is to know."""
 
 
-def _by_description(description: str) -> Risk | None:
-    first = description.partition("\n")[0][:200]
-    for kind, form in _DESCRIBED:
-        if form.search(first) and not (kind == "path" and _NO_FILE.search(first)):
-            return kind
-    return None
+def _by_words(name: str, description: str) -> Risk:
+    head = _ASIDE.sub(r"\1", description.lower()).partition("\n")[0][:_HEAD]
+    if _OTHER.search(head):
+        return "free_text"
+    if named := _by_name(name):
+        return named
+    if words(name)[-1:] and words(name)[-1] in _DECIDED:
+        return "free_text"
+    return next((kind for kind, form in _DESCRIBED if form.search(head)), "free_text")
 
 
 _PROBES: Final[dict[str, tuple[str, ...]]] = {
