@@ -37,6 +37,13 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
     return [kinds] if isinstance(kinds, str) else list(kinds)
 
 
+def concerns(keyword: str, kinds: list[str]) -> bool:
+    """Whether a keyword says something of values of these types: ``items`` says nothing of a string."""
+    return keyword not in _OF_A_TYPE or any(
+        keyword in _FOR.get("number" if kind == "integer" else kind, ()) for kind in kinds
+    )
+
+
 def type_of(value: Any) -> str:
     """The narrowest JSON Schema type of a JSON value."""
     if value is None:
@@ -69,8 +76,10 @@ def by_type(schema: Mapping[str, Any]) -> dict[str, Any]:
     for kind in types_of(schema):
         held = [value for value in _listed(schema) if is_of(value, [kind])]
         if held or not ("enum" in schema or "const" in schema):
-            own = _FOR.get("number" if kind == "integer" else kind, frozenset())
-            branch = {keyword: value for keyword, value in schema.items() if keyword in own}
+            own = _OF_A_TYPE & schema.keys()
+            branch = {
+                keyword: schema[keyword] for keyword in schema if keyword in own and concerns(keyword, [kind])
+            }
             branches.append({"type": kind, **branch, **({"enum": held} if held else {}), **shared})
     return {**out, "anyOf": branches or [{"type": kind} for kind in types_of(schema)]}
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from callgate.calls import FrozenDict, FrozenList, pointer
 
-from ._shape import allows_null, by_type, is_of, note, type_of, types_of
+from ._shape import allows_null, by_type, concerns, is_of, note, type_of, types_of
 from ._tidy import ANNOTATIONS, Tidy, words
 from ._walk import Path
 
@@ -43,8 +43,12 @@ class Strictness:
     letters: int
 
 
-_COMPOSED: Final = words("allOf anyOf oneOf if then else dependentSchemas")
+_COMPOSED: Final = words("$ref allOf anyOf oneOf if then else dependentSchemas")
 """Keywords whose schemas may name parameters of the object they stand in."""
+_SHAPE: Final = words(
+    "type properties required additionalProperties patternProperties items prefixItems const enum"
+)
+"""Keywords that the shape itself takes care of."""
 _NAMING: Final = words("properties patternProperties additionalProperties $ref items")
 _HARD_PATTERN: Final = re.compile(r"\(\?|\\[1-9pPkbB]")
 """Look-around, back references and classes of Unicode, which a regular grammar does not have."""
@@ -89,14 +93,15 @@ class _Closing:
             out["anyOf"] = self._branches(given[branching], (*path, branching))
         elif "$ref" in given and not kinds:
             # A reference takes nothing beside it.
-            if out:
+            if len(given) > 1:
                 out["anyOf"] = [{"$ref": given["$ref"]}]
             else:
                 out["$ref"] = given["$ref"]
         else:
             self._typed(out, given, path)
-        for keyword in given.keys() - out.keys() - {branching, "type", "const", "enum", "required"}:
-            self._drop(out, given, keyword, (*path, keyword))
+        for keyword in given:
+            if keyword not in out and keyword != branching:
+                self._drop(out, given, keyword, (*path, keyword))
         return out
 
     def _branching(self, given: Mapping[str, Any]) -> str | None:
@@ -171,17 +176,14 @@ class _Closing:
     def _drop(self, out: dict[str, Any], given: Mapping[str, Any], keyword: str, path: Path) -> None:
         """A keyword beside the shape: kept, told in words, or the reason why there is no strict form."""
         value = given[keyword]
-        if keyword in self.rules.keywords and "type" in out and self._is_taken(keyword, value):
+        kinds = types_of(out)
+        if kinds and (keyword in _SHAPE or not concerns(keyword, kinds)):
+            return
+        if keyword in _SHAPE or (keyword in _COMPOSED and (keyword == "$ref" or _names(value))):
+            self._cannot(path, f"{keyword} beside what else describes the value")
+        elif keyword in self.rules.keywords - _COMPOSED and self._is_taken(keyword, value) and kinds:
             out[keyword] = value
-        elif keyword in _COMPOSED | {"$ref"} and (keyword == "$ref" or _names(value)):
-            self._cannot(path, f"{keyword} that declares parameters")
-        elif keyword not in (
-            "properties",
-            "items",
-            "prefixItems",
-            "patternProperties",
-            "additionalProperties",
-        ):
+        else:
             if keyword not in ANNOTATIONS:
                 self.dropped.append((pointer(path), "keyword not taken in strict form; dropped"))
             note(out, keyword, value)

@@ -30,7 +30,6 @@ from callgate.schema import (
     note,
     plain_top,
     tidy,
-    undo,
 )
 
 from ._request import Loss
@@ -64,7 +63,7 @@ class Lowered:
     """A tool as one provider is told of it.
 
     ``strict`` is whether the schema is in the provider's strict form; then ``plain`` is the schema before
-    that, by which ``undo_strict`` reads the model's arguments back.
+    that, by which ``schema.undo`` reads the model's arguments back.
     """
 
     schema: FrozenDict
@@ -96,17 +95,6 @@ def lower_by(rules: Rules, definition: ToolDefinition, *, strict: bool = False) 
     the ordinary form, and the losses say why. Never raises: the original schema may be anything.
     """
     return _lowered(rules, _ByDigest(definition), strict)
-
-
-def undo_strict(rules: Rules, definition: ToolDefinition, arguments: FrozenDict) -> FrozenDict:
-    """Arguments that a model wrote to the strict form of a tool, as the tool's own schema means them.
-
-    ``null`` for an optional parameter that does not itself allow null means that it is absent, at every
-    depth. A tool that has no strict form under these rules was sent in its own, and its arguments mean what
-    they say.
-    """
-    lowered = lower_by(rules, definition, strict=True)
-    return undo(lowered.plain, arguments) if lowered.strict else arguments
 
 
 @lru_cache(maxsize=_CACHED)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from callgate.calls import ToolCall, ToolDefinition, ToolResult
+from callgate.calls import ToolCall, ToolResult
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """OpenAI and Anthropic, the rule for a function's name."""
@@ -32,12 +32,6 @@ def wire_name(name: str) -> str:
         return name
     stem = re.sub(r"[^a-zA-Z0-9_-]+", "_", name)[:_STEM] or "tool"
     return f"{stem}-x{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}"
-
-
-def names_back(definitions: Iterable[ToolDefinition]) -> dict[str, str]:
-    """Wire name → the tool's own name, for those that differ."""
-    table = {wire_name(definition.name): definition.name for definition in definitions}
-    return {wire: name for wire, name in table.items() if wire != name}
 
 
 class WireIds:
