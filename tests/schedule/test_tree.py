@@ -1,6 +1,7 @@
 """The tree of resources: who waits for whom, and that the edges stay few."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -56,21 +57,45 @@ def followers(vertex: Vertex) -> list[Vertex]:
     return [call for after in vertex.after for call in (followers(after) if after.is_junction else [after])]
 
 
-@given(st.lists(st.lists(accesses, max_size=3).map(tuple), max_size=14))
-def test_calls_are_ordered_exactly_when_a_chain_of_conflicts_orders_them(
-    calls: list[tuple[Access, ...]],
-) -> None:
+def ordered_rightly(calls: Sequence[tuple[Access, ...]]) -> None:
+    """Each edge joins two calls that conflict, and each pair that conflicts is joined by edges."""
     vertices = entered(calls)
-    for vertex in vertices:
-        assert all(clash(vertex.accesses, after.accesses) for after in followers(vertex))
     reached: dict[int, set[int]] = {}
     for vertex in reversed(vertices):
-        direct = {after.order for after in followers(vertex)}
-        reached[vertex.order] = direct.union(*(reached[order] for order in direct))
+        direct = followers(vertex)
+        assert all(clash(vertex.accesses, after.accesses) for after in direct)
+        reached[vertex.order] = {after.order for after in direct}.union(
+            *(reached[after.order] for after in direct)
+        )
     for one in vertices:
         for other in vertices[one.order :]:
             if clash(one.accesses, other.accesses):
                 assert other.order in reached[one.order]
+
+
+@given(st.lists(st.lists(accesses, max_size=3).map(tuple), max_size=14))
+def test_calls_that_conflict_are_ordered_and_no_others(calls: list[tuple[Access, ...]]) -> None:
+    ordered_rightly(calls)
+
+
+def test_every_row_of_four_accesses_to_a_folder_and_its_files_is_ordered_rightly() -> None:
+    every = [(Access(name, mode),) for name in ("*", "file:/a", "file:/a/x", "file:/a/y") for mode in Mode]
+    for calls in product(every, repeat=4):
+        ordered_rightly(calls)
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        ([(WRITE, "f:/a/x"), (WRITE, "f:/a"), (READ, "*")], 2),
+        ([(WRITE, "f:/a/x"), (READ, "f:/a/x"), (WRITE, "*")], 2),
+        ([(WRITE, "*"), (READ, "f:/a"), (WRITE, "f:/a")], 2),
+        ([(READ, "*"), (WRITE, "f:/a/x"), (WRITE, "f:/a"), (WRITE, "f:/a/x")], 3),
+        ([(WRITE, "f:/a"), (READ, "f:/a/x"), (READ, "f:/a/y"), (READ, "*")], 3),
+    ],
+)
+def test_what_others_imply_needs_no_edge(calls: list[tuple[Mode, str]], count: int) -> None:
+    assert edges(entered([(Access(resource, mode),) for mode, resource in calls])) == count
 
 
 @given(st.lists(st.lists(accesses, max_size=3).map(tuple), max_size=40))

@@ -157,13 +157,14 @@ def _readers_of(places: list[Place]) -> list[Vertex]:
 def _writers_of(places: list[Place]) -> list[Vertex]:
     """What a write at the end of a way waits for: all inside, reads around, else the newest write around."""
     place = places[-1]
-    found = _all_inside(place) if place.inside or place.reads else []
+    found, since = _all_inside(place)
     newest = _newest_write(places)
-    since = newest.order if newest is not None else 0
+    if newest is not None and newest.order > since:
+        since = newest.order
     for outer in places[:-1]:
         if outer.reads:
             outer.reads = _joined(outer.reads)
-            # The newest write waits for the older ones.
+            # The newest write inside or around waits for the older ones.
             found.extend(reads for reads in outer.reads if reads.order > since)
     if not found and newest is not None:
         found.append(newest)
@@ -207,15 +208,24 @@ def _clear(place: Place) -> None:
         _clear(inner)
 
 
-def _all_inside(place: Place) -> list[Vertex]:
-    """Everything at a place and inside it that nothing newer there waits for, but for its own write."""
-    found = [vertex for vertex in place.reads if not vertex.is_over]
+def _all_inside(place: Place) -> tuple[list[Vertex], int]:
+    """What was added at and inside a place and nothing newer there waits for, but for the place's own write.
+
+    Beside it the order of the newest write inside.
+    """
+    found: list[Vertex] = []
+    newest = 0
     for inner in place.inside.values():
-        within = _all_inside(inner)
-        if not within and inner.write is not None and not inner.write.is_over:
-            within.append(inner.write)
-        found.extend(within)
-    return found
+        within, written = _all_inside(inner)
+        write = inner.write
+        if write is not None and not write.is_over:
+            written = max(written, write.order)
+            if not within:
+                within.append(write)
+        found += within
+        newest = max(newest, written)
+    found += [reads for reads in place.reads if reads.order > newest and not reads.is_over]
+    return found, newest
 
 
 def _writes_inside(place: Place) -> list[Vertex]:
