@@ -1,14 +1,15 @@
 """A process that does a task and kills itself at a chosen append to the journal.
 
 In: lines of JSON on standard input, one a run. Out: for each a line: the signal that ended it, negative, or
-how often it appended. Each run is a fork of this process, which has one thread and no event loop, so that
-Python is started and callgate imported once.
+how often it appended. A run that is to die is a fork of this process; one that is not, and so the first one,
+is done in the process itself, which warms up everything that the forks need.
 """
 
 import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,7 @@ async def work(order: Order) -> tuple[Outcome, int]:
     """Do the task, or go on with it."""
     folder = Path(order.folder)
     store = Deadly(await open_journal(f"sqlite:{folder / 'run.db'}"), order)
-    async with open_gate(file_tools(folder), journal=store) as gate:  # type: ignore[arg-type] # the rest by __getattr__
+    async with open_gate(file_tools(folder), journal=store) as gate:
         agent = Agent(gate, connect(SPECS[order.dialect], base_url=order.url, api_key="k"))
         try:
             outcome = await agent.resume(RUN)
@@ -98,10 +99,15 @@ async def work(order: Order) -> tuple[Outcome, int]:
 def main() -> None:
     for line in sys.stdin:
         order = Order(**json.loads(line))
-        child = os.fork()
-        if child == 0:
+        if not order.append:
+            ended = anyio.run(work, order)[1]
+            for thread in set(threading.enumerate()) - {threading.main_thread()}:
+                thread.join(10)  # a fork would lose it
+        elif child := os.fork():
+            ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        else:
             os._exit(anyio.run(work, order)[1])
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201 - its answer
+        print(ended, flush=True)  # noqa: T201 - its answer
 
 
 if __name__ == "__main__":

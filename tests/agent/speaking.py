@@ -17,6 +17,10 @@ Call = tuple[str, str, dict[str, Any]]
 """What the provider calls it, the tool, the arguments."""
 
 
+Script = Sequence[str | list[Call]]
+"""What the model says, turn by turn: a text, or calls."""
+
+
 def reply(
     dialect: str, text: str = "", calls: Sequence[Call] = (), *, finish: str = "", usage: bool = True
 ) -> bytes:
@@ -52,8 +56,8 @@ def results_in(received: Received) -> dict[str, str]:
     return told
 
 
-def scripted(dialect: str, script: Sequence[str | Sequence[Call]]) -> Callable[[Received], Answer]:
-    """Answers turn by turn: a text, or calls. The last one is repeated."""
+def scripted(dialect: str, script: Script) -> Callable[[Received], Answer]:
+    """Answers turn by turn; the last one is repeated."""
 
     def answer(received: Received) -> Answer:
         step = script[min(heard_turns(received), len(script) - 1)]
@@ -96,7 +100,13 @@ def _chat(text: str, calls: Sequence[Call], finish: str, usage: bool) -> Iterabl
 
 def _responses(text: str, calls: Sequence[Call], finish: str, usage: bool) -> Iterable[dict[str, Any]]:
     counted = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110} if usage else None
-    response = {"id": "r", "object": "response", "status": "in_progress", "output": [], "usage": None}
+    response: dict[str, Any] = {
+        "id": "r",
+        "object": "response",
+        "status": "in_progress",
+        "output": [],
+        "usage": None,
+    }
     yield {"type": "response.created", "response": response}
     index = 0
     if text:
@@ -127,7 +137,7 @@ def _responses(text: str, calls: Sequence[Call], finish: str, usage: bool) -> It
 
 
 def _anthropic(text: str, calls: Sequence[Call], finish: str, usage: bool) -> Iterable[dict[str, Any]]:
-    message = {
+    message: dict[str, Any] = {
         "id": "msg",
         "type": "message",
         "role": "assistant",

@@ -1,6 +1,6 @@
 """A stage for a loop: a model's server on loopback, real tools, a real journal."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +13,8 @@ from callgate.gate import Gate, GateOptions, open_gate
 from callgate.journal import Store, open_journal
 from callgate.models import connect
 from callgate.tools import Toolset
-from tests.agent.speaking import SPECS, Call, scripted
+from tests.agent.speaking import SPECS, Script, scripted
 from tests.models.loopback import Answer, Loopback, Received
-
-Script = Sequence[str | Sequence[Call]] | Callable[[Received], Answer]
 
 
 @dataclass
@@ -109,7 +107,9 @@ class Stage:
 
 @asynccontextmanager
 async def stage(
-    script: Script, dialect: str = "openai-chat", options: GateOptions | None = None
+    script: Script | Callable[[Received], Answer],
+    dialect: str = "openai-chat",
+    options: GateOptions | None = None,
 ) -> AsyncIterator[Stage]:
     answer = script if callable(script) else scripted(dialect, script)
     desk, store = Desk(), await open_journal("memory:")

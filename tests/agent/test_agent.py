@@ -9,6 +9,7 @@ import pytest
 
 from callgate.agent import Agent, Limits, Reason
 from callgate.calls import (
+    ApprovalAsked,
     AttemptKind,
     Effect,
     Finish,
@@ -22,7 +23,7 @@ from callgate.errors import ConfigurationError, LocalProtocolError, UnknownRunEr
 from callgate.gate import open_gate
 from callgate.models import ESTIMATOR, connect
 from callgate.tools import Toolset
-from tests.agent.speaking import SPECS, Call, heard_turns, reply, results_in, scripted
+from tests.agent.speaking import SPECS, Call, Script, heard_turns, reply, results_in, scripted
 from tests.agent.stage import stage
 from tests.models.loopback import Answer, Loopback, Received
 
@@ -267,7 +268,7 @@ async def test_tokens_are_bounded() -> None:
 async def test_wall_time_is_bounded_and_what_ran_then_is_unknown() -> None:
     slow: list[Call] = [("s1", "create_slowly", {"title": "x"}), ("s2", "create_slowly", {"title": "y"})]
     async with stage([slow, "never"]) as on:
-        outcome = await on.run(Limits(seconds=0.4))
+        outcome = await on.run(Limits(seconds=1.5))
     assert outcome.reason is Reason.MAX_SECONDS
     assert len(on.server.requests) == 1
     # A tool that declares no accesses touches everything: the second one waited for the first.
@@ -277,7 +278,7 @@ async def test_wall_time_is_bounded_and_what_ran_then_is_unknown() -> None:
 
 async def test_wall_time_cuts_a_reply_that_does_not_end() -> None:
     async with stage(lambda _: Answer(reply("openai-chat", "Well"), cut_after=200, silent=True)) as on:
-        outcome = await on.run(Limits(seconds=0.3))
+        outcome = await on.run(Limits(seconds=0.8))
     assert outcome.reason is Reason.MAX_SECONDS
 
 
@@ -328,13 +329,15 @@ async def test_a_call_that_waits_for_a_person_ends_the_run_until_they_decide() -
 
 async def test_a_person_who_decides_in_time_keeps_the_run_going() -> None:
     async with stage([[("d", "delete_note", {"title": "b"})], "gone"]) as on:
+        asked = anyio.Event()
+        on.gate.subscribe(lambda entry: asked.set() if isinstance(entry, ApprovalAsked) else None)
+
+        async def decide() -> None:
+            await asked.wait()
+            [waiting] = await on.gate.pending("r")
+            await on.gate.decide(waiting.key, approved=False, by="ada", reason="not today")
+
         async with anyio.create_task_group() as tasks:
-
-            async def decide() -> None:
-                while not (waiting := await on.gate.pending("r")):
-                    await anyio.sleep(0.02)
-                await on.gate.decide(waiting[0].key, approved=False, by="ada", reason="not today")
-
             tasks.start_soon(decide)
             outcome = await on.run(wait_for_approvals=10.0)
     assert outcome.ok
@@ -342,6 +345,23 @@ async def test_a_person_who_decides_in_time_keeps_the_run_going() -> None:
 
 
 # ---------------------------------------------------------------- again
+
+
+async def test_a_loop_that_is_cancelled_in_the_middle_of_a_reply_hangs_up_and_can_go_on() -> None:
+    answers = iter([Answer(reply("openai-chat", "", WRITE_A), cut_after=300, silent=True)])
+    async with stage(lambda _: next(answers, Answer(reply("openai-chat", "fine")))) as on:
+        with anyio.move_on_after(1.0):
+            await on.run()
+        assert await anyio.to_thread.run_sync(lambda: on.server.gone.acquire(timeout=5))
+        assert [type(entry).__name__ for entry in await on.entries()] == [
+            "RunStarted",
+            "TurnAsked",
+            "RunEnded",
+        ]
+        outcome = await on.agent().resume("r")
+        kinds = [(one.attempt, one.kind) for one in await on.asked()]
+    assert (outcome.ok, on.desk.done) == (True, [])
+    assert kinds == [(0, AttemptKind.FIRST), (1, AttemptKind.REGENERATED)]
 
 
 async def test_a_run_that_was_answered_is_not_asked_again() -> None:
@@ -356,7 +376,7 @@ async def test_a_run_that_was_answered_is_not_asked_again() -> None:
 
 
 async def test_a_run_goes_on_with_the_same_bytes_after_it_was_taken_up_again() -> None:
-    script = [READ_A, WRITE_A, [("c3", "read_note", {"title": "b"})], "fine"]
+    script: Script = [READ_A, WRITE_A, [("c3", "read_note", {"title": "b"})], "fine"]
     async with stage(script) as on:
         await on.run()
     whole = [request.body for request in on.server.requests]

@@ -37,7 +37,6 @@ def results(count: int, status: Status = Status.OK, code: str = "") -> list[Tool
     ("finish", "reason"),
     [
         (Finish.STOP, Reason.ANSWERED),
-        (Finish.LENGTH, Reason.LENGTH),
         (Finish.REFUSAL, Reason.REFUSED),
         (Finish.FILTERED, Reason.FILTERED),
     ],
@@ -47,6 +46,11 @@ def test_a_turn_without_calls_ends_the_run(finish: Finish, reason: Reason) -> No
     assert run.hear(turn(finish), []) is reason
     assert run.outcome(reason).text == "so"
     assert run.exchanges == []
+
+
+@pytest.mark.parametrize("finish", [Finish.STOP, Finish.LENGTH])
+def test_an_answer_that_was_capped_is_not_taken_for_a_whole_one(finish: Finish) -> None:
+    assert course().hear(turn(finish, why_not="TURN_CAPPED"), []) is Reason.LENGTH
 
 
 @pytest.mark.parametrize("finish", [Finish.STOP, Finish.TOOL_CALLS, Finish.LENGTH])

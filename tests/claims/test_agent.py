@@ -8,7 +8,7 @@ import pytest
 from callgate.agent import Limits, Reason
 from callgate.calls import CancelRequested, Returned, RunEnded, Started, Status
 from callgate.wire import encode
-from tests.agent.speaking import SPECS, Call, heard_turns, reply, results_in
+from tests.agent.speaking import SPECS, Call, Script, heard_turns, reply, results_in
 from tests.agent.stage import stage
 from tests.models.loopback import Answer, Received
 
@@ -51,7 +51,11 @@ async def test_an_interrupted_loop_leaves_a_result_for_each_call(dialect: str) -
 @pytest.mark.parametrize("dialect", SPECS)
 async def test_a_call_id_that_comes_again_in_a_later_turn_is_another_call(dialect: str) -> None:
     """R044: turn 1 has `s:0` with result A, turn 2 has `s:0` with result B."""
-    script = [[call("read_note", "s:0", title="a")], [call("read_note", "s:0", title="b")], "both read"]
+    script: Script = [
+        [call("read_note", "s:0", title="a")],
+        [call("read_note", "s:0", title="b")],
+        "both read",
+    ]
     async with stage(script, dialect) as on:
         outcome = await on.run()
         keys = [entry.idempotency_key for entry in await on.entries() if isinstance(entry, Started)]
@@ -97,7 +101,7 @@ async def test_a_history_that_is_cut_keeps_calls_and_results_together() -> None:
 @pytest.mark.parametrize("dialect", SPECS)
 async def test_a_run_that_died_with_an_open_call_can_be_loaded_and_the_call_stays(dialect: str) -> None:
     """R050: the process died between the call and its result."""
-    script = [[call("create_slowly", "c1", title="mail")], "I see"]
+    script: Script = [[call("create_slowly", "c1", title="mail")], "I see"]
     async with stage(script, dialect) as on:
         with anyio.move_on_after(0.5):
             await on.run()

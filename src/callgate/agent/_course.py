@@ -93,11 +93,11 @@ class Course:
         limits, codes = self.limits, self.codes
         checks = (
             (Reason.PENDING, any(result.status is Status.PENDING for result in self.results)),
+            (Reason.MAX_SECONDS, late),
+            (Reason.CANCELLED, "CANCELLED" in codes),
             (Reason.MAX_TURNS, self.number >= limits.turns),
             (Reason.MAX_TOKENS, limits.tokens is not None and self.usage.total >= limits.tokens),
             (Reason.MAX_CALLS, "CALLS_EXHAUSTED" in codes),
-            (Reason.MAX_SECONDS, late),
-            (Reason.CANCELLED, "CANCELLED" in codes),
             (Reason.REPEATED, self.progress.times >= limits.repeats),
             (Reason.STUCK_MENDABLE, self.progress.stuck >= limits.stuck_rounds),
             (Reason.STUCK_UNMENDABLE, self.progress.stuck_unmendable >= limits.stuck_unmendable_rounds),
@@ -146,7 +146,7 @@ def _reason(turn: Turn) -> Reason | None:
         return _AGAIN[turn.finish]
     if turn.calls:
         return None
-    return Reason.LENGTH if turn.finish is Finish.LENGTH else Reason.ANSWERED
+    return Reason.LENGTH if turn.why_not == "TURN_CAPPED" else Reason.ANSWERED
 
 
 def _passes(turn: Turn) -> bool:

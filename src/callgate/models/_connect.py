@@ -76,7 +76,7 @@ def _hosted(provider: _Provider, name: str, options: HostedOptions) -> Model:
     url = options.base_url or os.environ.get(f"{provider.variables}_BASE_URL") or provider.base_url
     if not key and url == provider.base_url:
         raise ConfigurationError(
-            f"no key: set {provider.variables}_API_KEY, give api_key=, or name a server without keys by base_url=",
+            f"no key: set {provider.variables}_API_KEY or give api_key=, or the base_url= of one without",
             model=name,
         )
     headers = {

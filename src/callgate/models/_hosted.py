@@ -9,10 +9,12 @@ the error comes at once. No key stands in an error or a repr.
 from __future__ import annotations
 
 import re
+import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -135,7 +137,9 @@ class HostedModel:
         if self._client is None:
             timeout = httpx2.Timeout(self._options.idle_seconds, connect=self._options.connect_seconds)
             # A redirect would carry the key to wherever it points.
-            self._client = httpx2.AsyncClient(timeout=timeout, headers=self._headers, follow_redirects=False)
+            self._client = httpx2.AsyncClient(
+                timeout=timeout, headers=self._headers, follow_redirects=False, verify=_tls()
+            )
         self._streams += 1
         try:
             yield self._client
@@ -186,7 +190,7 @@ class HostedModel:
         kind, said = error_in(body)
         if response.has_redirect_location:
             return TransportError(
-                "the model's server redirects, and a key is not sent after it; set base_url to the place named",
+                "the model's server redirects, and no key is sent after it; set base_url to where it leads",
                 status=status,
                 kind="redirect",
                 location=self._safe(headers["location"]),
@@ -224,6 +228,12 @@ _BROKEN: Final[dict[type[httpx2.HTTPError], tuple[str, str]]] = {
 }
 """httpx2's error → our ``kind`` and words; the first row that fits."""
 _PASSING: Final = frozenset({"timeout", "connect", "cut"})
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Read the machine's certificates once: it takes longer than a connection."""
+    return httpx2.create_ssl_context()
 
 
 def _patience(until: float) -> Callable[[Exception], bool | float]:
@@ -270,7 +280,7 @@ def _sendable(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER.fullmatch(value):
             raise ConfigurationError(
-                "a header's value is printable ASCII, no blanks at its ends; was a line end copied with the key?",
+                "a header's value is printable ASCII, no blank at an end; was a line end copied with it?",
                 header=name,
             )
     return dict(headers)
