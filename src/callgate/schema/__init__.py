@@ -1,4 +1,7 @@
-"""JSON Schema as data: published from Python signatures, resolved, closed, compiled, and asked what is wrong with a value."""
+"""JSON Schema as data.
+
+Published from Python signatures, resolved, closed, compiled, and asked what is wrong with a value.
+"""
 
 from ._close import close_objects
 from ._docstrings import Docs, read_docstring
@@ -42,9 +45,9 @@ __all__ = [
     "own_name",
     "place",
     "plain_top",
+    "reachable",
     "read_docstring",
     "read_signature",
-    "reachable",
     "rebuild",
     "resolve",
     "strip",

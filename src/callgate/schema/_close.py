@@ -1,8 +1,9 @@
 """Closing objects: a name that no schema lists is refused and not dropped.
 
-In: a schema. Out: a copy in which every object that lists its properties, and does not itself speak of others, has
-``additionalProperties: false``. Promise: no value that names listed properties only is refused by it; an object whose
-properties are put together from several schemas stays as it is, since each alone does not know the names of the others.
+In: a schema. Out: a copy in which every object that lists its properties, and does not itself speak of
+others, has ``additionalProperties: false``. Promise: no value that names listed properties only is refused
+by it; an object whose properties are put together from several schemas stays as it is, since each alone does
+not know the names of the others.
 
 JSON Schema 2020-12 core section 10.2 (in-place applicators) and 10.3.2.3 (``additionalProperties``).
 """

@@ -1,10 +1,12 @@
 """Docstrings in Google, NumPy and Sphinx form, read for what a model needs to know.
 
-In: a docstring. Out: ``Docs``: what the function does, what it returns, a warning, and the words for each parameter. Promise: a section
-is never part of the description, wherever blank lines stand; a parameter section of which nothing could be read is named in
-``unread``. Other sections (errors, examples, references) are for the reader of the code and are left out.
+In: a docstring. Out: ``Docs``: what the function does, what it returns, a warning, and the words for each
+parameter. Promise: a section is never part of the description, wherever blank lines stand; a parameter
+section of which nothing could be read is named in ``unread``. Other sections (errors, examples, references)
+are for the reader of the code and are left out.
 
-Forms: the Google Python style guide section 3.8.3, numpydoc's format page, and the field lists of Sphinx's Python domain.
+Forms: the Google Python style guide section 3.8.3, numpydoc's format page, and the field lists of Sphinx's
+Python domain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """From a validator's error to a finding that a model can act on.
 
-In: an error of jsonschema-rs and the schema it came from. Out: findings of the structure layer. Promise: the pointer
-names the missing or unknown key itself; expectations come from the schema, never from the value that was sent.
+In: an error of jsonschema-rs and the schema it came from. Out: findings of the structure layer. Promise: the
+pointer names the missing or unknown key itself; expectations come from the schema, never from the value that
+was sent.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def describe(schema: Any, document: Any) -> str:
 
 
 def _schema_at(error: Any, document: Any) -> dict[str, Any]:
-    """The schema that holds the failing keyword. The validator's ``schema_path`` has references followed already."""
+    """The schema that holds the failing keyword.
+
+    The validator's ``schema_path`` has references followed already.
+    """
     current: Any = document
     for step in list(error.schema_path)[:-1]:
         try:
@@ -121,7 +125,10 @@ def _pattern_engine(error: Any, _document: Any) -> Iterator[Finding]:
 
 
 def _alternatives(error: Any, document: Any) -> Iterator[Finding]:
-    """One branch is usually meant: the one that fits furthest. Say what it lacks, or what all branches take."""
+    """One branch is usually meant: the one that fits furthest.
+
+    Say what it lacks, or what all branches take.
+    """
     here = len(error.instance_path)
     branches = [branch for branch in error.kind.context if branch]
     meant = [branch for branch in branches if not _is_other(branch, here)]

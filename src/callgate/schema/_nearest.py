@@ -1,7 +1,7 @@
 """The name that was probably meant.
 
-In: a name and those that exist. Out: the nearest, or ``""`` when none is near. Promise: nothing is ever run under a guessed name; the guess
-goes into the advice.
+In: a name and those that exist. Out: the nearest, or ``""`` when none is near. Promise: nothing is ever run
+under a guessed name; the guess goes into the advice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterable
 
 _LONGEST = 100
-"""Names are compared only up to this many characters: the comparison is quadratic and a name comes from outside."""
+"""Names are compared only up to this many characters.
+
+The comparison is quadratic and a name comes from outside.
+"""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

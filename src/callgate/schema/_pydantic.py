@@ -1,8 +1,9 @@
 """From a signature to a JSON Schema and back to typed arguments: the one file that knows pydantic.
 
-In: a signature. Out: a JSON Schema 2020-12 and a model that turns arguments that fit it into fresh Python values. Promise: any parameter name
-works (fields go by position, names are aliases); every object is closed that does not say otherwise; the same signature gives the
-same schema in every process; what pydantic cannot publish is refused with the parameter named.
+In: a signature. Out: a JSON Schema 2020-12 and a model that turns arguments that fit it into fresh Python
+values. Promise: any parameter name works (fields go by position, names are aliases); every object is closed
+that does not say otherwise; the same signature gives the same schema in every process; what pydantic cannot
+publish is refused with the parameter named.
 
 pydantic is imported whole but its heavy parts are loaded by its own lazy attributes, at the first tool.
 """
@@ -31,10 +32,12 @@ _EXTRA: Final = "__pydantic_extra__"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A published parameter: its ``name`` in the schema, the ``slot`` it fills, the attribute of the model that holds it.
+    """A published parameter.
 
-    ``fills`` means that the model's own default must be handed over when the argument is absent (``Field(default=…)``).
-    ``described`` means that the author said what it is (``Field(description=…)``).
+    Its ``name`` in the schema, the ``slot`` it fills, the attribute of the model that holds it.
+
+    ``fills`` means that the model's own default must be handed over when the argument is absent
+    (``Field(default=…)``). ``described`` means that the author said what it is (``Field(description=…)``).
     """
 
     name: str
@@ -46,7 +49,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A pydantic model of all parameters, and its schema. ``schema`` may hold ``x-`` annotations that are not published."""
+    """A pydantic model of all parameters, and its schema.
+
+    ``schema`` may hold ``x-`` annotations that are not published.
+    """
 
     fields: tuple[Field, ...]
     schema: dict[str, Any]
@@ -141,7 +147,7 @@ def _field(slot: Slot, attribute: str) -> tuple[Field, Any]:
     annotation = _with_typed_dicts(Any if slot.annotation is NOTHING else slot.annotation)
     default = slot.default
     if default is None:
-        # `x: int = None` has always meant "may be left out or null" to those who write it (PEP 484, before 2022).
+        # To those who write `x: int = None` it means "may be left out or null" (PEP 484 until 2018).
         annotation = typing.Optional[annotation]  # noqa: UP045 - works on every special form, `|` does not
     given = isinstance(default, pydantic.fields.FieldInfo)
     info = default if given else _field_info(annotation)
@@ -199,7 +205,8 @@ def _base(extra: Any) -> Any:
     if extra is not NOTHING:
         names["model_config"] = pydantic.ConfigDict(extra="allow", protected_namespaces=())
         names["__annotations__"] = {_EXTRA: dict[str, extra]}
-    return type(pydantic.BaseModel)("Base", (pydantic.BaseModel,), names)
+    metaclass: Any = type(pydantic.BaseModel)
+    return metaclass("Base", (pydantic.BaseModel,), names)
 
 
 @functools.cache
@@ -207,7 +214,7 @@ def _generator() -> Any:
     class Generator(pydantic.json_schema.GenerateJsonSchema):
         """No titles made from names, sets in one order, and no zone asked of what may have none."""
 
-        def field_title_should_be_set(self, schema: Any) -> bool:
+        def field_title_should_be_set(self, _schema: Any) -> bool:
             return False
 
         def encode_default(self, dft: Any) -> Any:
@@ -220,7 +227,7 @@ def _generator() -> Any:
                 return {"type": "string", "pattern": _NAIVE}
             return super().datetime_schema(schema)
 
-        def time_schema(self, schema: Any) -> dict[str, Any]:
+        def time_schema(self, _schema: Any) -> dict[str, Any]:
             return {"type": "string", "pattern": _TIME}
 
     return Generator
@@ -279,7 +286,10 @@ def _texts(value: Any) -> list[str]:
 
 
 def _with_typed_dicts(annotation: Any) -> Any:
-    """``typing.TypedDict`` rebuilt as that of typing_extensions: before Python 3.12 pydantic takes no other."""
+    """``typing.TypedDict`` rebuilt as that of typing_extensions.
+
+    Before Python 3.12 pydantic takes no other.
+    """
     if typing_extensions.is_typeddict(annotation):
         return _typed_dict(annotation)
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -303,12 +313,13 @@ def _typed_dict(kind: Any) -> Any:
         return kind
     hints = typing_extensions.get_type_hints(kind, include_extras=True)
     fields = {name: _with_typed_dicts(hint) for name, hint in hints.items()}
-    optional = getattr(kind, "__optional_keys__", frozenset())
+    optional: frozenset[str] = getattr(kind, "__optional_keys__", frozenset())
     marked = {
         name: typing_extensions.NotRequired[hint] if name in optional and not _is_marked(hint) else hint
         for name, hint in fields.items()
     }
-    made: Any = typing_extensions.TypedDict(kind.__name__, marked)  # type: ignore[operator] # the functional form
+    functional: Any = typing_extensions.TypedDict
+    made = functional(kind.__name__, marked)
     made.__doc__, made.__module__, made.__qualname__ = kind.__doc__, kind.__module__, kind.__qualname__
     return made
 

@@ -1,8 +1,8 @@
 """The signature of anything callable, with its annotations resolved.
 
-In: a function, method, partial, or object with ``__call__``. Out: its parameters in order, those to be hidden apart. Promise: what cannot be
-published is refused here, with the parameter named; a name in an annotation is looked up where the function was written, never where
-a wrapper was.
+In: a function, method, partial, or object with ``__call__``. Out: its parameters in order, those to be
+hidden apart. Promise: what cannot be published is refused here, with the parameter named; a name in an
+annotation is looked up where the function was written, never where a wrapper was.
 
 PEP 563 (postponed annotations), PEP 612 and ``functools.wraps`` (``__wrapped__``).
 """
@@ -36,7 +36,9 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """``hidden`` are injected and ``positional`` must go by position (of both sorts, in order); ``bound`` names what a partial fixed.
+    """``hidden`` are injected and ``positional`` must go by position (of both sorts, in order).
+
+    ``bound`` names what a partial fixed.
 
     ``extra`` is the ``T`` of ``**kwargs: T``. ``namespace`` is where the annotations were looked up.
     """
@@ -55,7 +57,8 @@ def read_signature(function: Callable[..., Any], hidden: tuple[type, ...] = (), 
     """Read a callable.
 
     Raises:
-        ToolDeclarationError: It has ``*args``, an untyped ``**kwargs``, an annotation that cannot be resolved, or no signature.
+        ToolDeclarationError: It has ``*args``, an untyped ``**kwargs``, an annotation that cannot be
+            resolved, or no signature.
     """
     written = innermost(function)
     name = tool or own_name(function)
@@ -91,7 +94,10 @@ def read_signature(function: Callable[..., Any], hidden: tuple[type, ...] = (), 
 
 
 def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function whose source holds the annotations: through partials, methods, ``__wrapped__`` and ``__call__``."""
+    """The function whose source holds the annotations.
+
+    It is reached through partials, methods, ``__wrapped__`` and ``__call__``.
+    """
     current: Any = function
     while True:
         if isinstance(current, functools.partial):
@@ -100,20 +106,25 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
             current = current.__func__
         elif hasattr(current, "__wrapped__"):
             current = current.__wrapped__
-        elif inspect.isroutine(current) or isinstance(current, type) or not _has_written_call(current):
-            return typing.cast("Callable[..., Any]", current)
+        elif (written := _written_call(current)) is not None:
+            current = written
         else:
-            current = type(current).__call__
+            return typing.cast("Callable[..., Any]", current)
 
 
-def _has_written_call(value: Any) -> bool:
-    return inspect.isfunction(getattr(type(value), "__call__", None)) or hasattr(  # noqa: B004 - the function itself is wanted
-        getattr(type(value), "__call__", None), "__wrapped__"
-    )
+def _written_call(value: Any) -> Any:
+    """The ``__call__`` of an object, if it is written in Python; None for functions, classes, builtins."""
+    if inspect.isroutine(value) or isinstance(value, type):
+        return None
+    call = inspect.getattr_static(type(value), "__call__", None)
+    return call if inspect.isfunction(call) or hasattr(call, "__wrapped__") else None
 
 
 def own_name(function: Callable[..., Any]) -> str:
-    """The name a callable has of itself: of the function, of what a partial holds, or of its class; ``""`` for a lambda."""
+    """The name a callable has of itself: of the function, of what a partial holds, or of its class.
+
+    ``""`` for a lambda.
+    """
     current: Any = function
     while isinstance(current, functools.partial):
         current = current.func
@@ -132,7 +143,10 @@ def _doc(function: Callable[..., Any]) -> str:
 
 
 def _bound(function: Any) -> frozenset[str]:
-    """What partials fixed. By name: Python leaves it in the signature, with a new default. By position: it is gone from there."""
+    """What partials fixed. By name: Python leaves it in the signature, with a new default. By position.
+
+    It is gone from there.
+    """
     if not isinstance(function, functools.partial):
         return frozenset()
     inner = inspect.signature(function.func).parameters
@@ -169,9 +183,11 @@ def _closure(written: Any) -> dict[str, Any]:
 def _enclosing(written: Any) -> dict[str, Any]:
     """The local names of the functions that enclose the definition, while they still run.
 
-    A postponed annotation is text, so it makes no closure; a class defined beside the tool is found in the running frame only.
+    A postponed annotation is text, so it makes no closure; a class defined beside the tool is found in the
+    running frame only.
     """
-    code, name = getattr(written, "__code__", None), getattr(written, "__qualname__", "")
+    code: Any = getattr(written, "__code__", None)
+    name = getattr(written, "__qualname__", "")
     found: list[Mapping[str, Any]] = []
     frame = inspect.currentframe() if code is not None and "<locals>" in name else None
     while frame is not None:

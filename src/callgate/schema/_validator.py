@@ -1,7 +1,8 @@
 """A compiled JSON Schema and what it finds in a value.
 
-In: a schema; then values. Out: findings of the structure layer, none for a valid value. Promise: nothing is fetched, formats are
-asserted, no finding repeats a value; a schema that cannot be compiled, or refers to what is not in it, is refused at once.
+In: a schema; then values. Out: findings of the structure layer, none for a valid value. Promise: nothing is
+fetched, formats are asserted, no finding repeats a value; a schema that cannot be compiled, or refers to
+what is not in it, is refused at once.
 
 JSON Schema 2020-12 (default), and the drafts 2019-09, 07, 06 and 04 where ``$schema`` names them.
 """
@@ -54,7 +55,10 @@ class Validator:
         return bool(self._compiled.is_valid(value))
 
     def findings(self, value: Any) -> tuple[Finding, ...]:
-        """What is wrong with a JSON value: at most 8 findings, each place and code once; ``()`` when it fits."""
+        """What is wrong with a JSON value: at most 8 findings, each place and code once.
+
+        ``()`` when it fits.
+        """
         if self._compiled.is_valid(value):
             return ()
         found: dict[tuple[str, str], Finding] = {}
@@ -82,7 +86,10 @@ def _compile(schema: Any, resources: Mapping[str, Any] | None) -> Any:
 
 
 def _registry(schema: Any, resources: Mapping[str, Any] | None) -> jsonschema_rs.Registry | None:
-    """The other documents; one without ``$schema`` is of the same draft. It never fetches what it does not hold."""
+    """The other documents; one without ``$schema`` is of the same draft.
+
+    It never fetches what it does not hold.
+    """
     if not resources:
         return None
     named = str(schema.get("$schema", "")) if isinstance(schema, dict) else ""
@@ -111,4 +118,5 @@ def _is_missing(schema: Any, reference: str) -> bool:
 def _reason(problem: jsonschema_rs.ValidationError) -> str:
     if problem.kind.name == "$ref":
         return f"the schema refers to what is not in it: {problem.message}"
-    return f"not a valid JSON Schema ({', '.join(_DRAFTS)} are known): the keyword here breaks {problem.kind.name!r}"
+    known = ", ".join(_DRAFTS)
+    return f"not a valid JSON Schema ({known} are known): the keyword here breaks {problem.kind.name!r}"

@@ -1,7 +1,8 @@
 """Moving about in a JSON Schema: its subschemas, its references, the place a path names.
 
-In: a schema as data. Out: the subschemas with their places. Promise: keywords that hold data (``enum``, ``const``,
-``default``, ``examples``) are never taken for schemas; a reference is followed inside the document only.
+In: a schema as data. Out: the subschemas with their places. Promise: keywords that hold data (``enum``,
+``const``, ``default``, ``examples``) are never taken for schemas; a reference is followed inside the
+document only.
 
 JSON Schema 2020-12 core section 10, and draft-07 section 9, for which keyword holds schemas.
 """
@@ -120,7 +121,10 @@ def resolve(document: Any, schema: Any) -> dict[str, Any]:
 
 
 def rebuild(schema: Any, change: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]) -> Any:
-    """A copy made by ``change(copy, original)`` at every object schema, innermost first; data is left alone."""
+    """A copy made by ``change(copy, original)`` at every object schema, innermost first.
+
+    Data is left alone.
+    """
     if not isinstance(schema, dict):
         return schema
     copy = dict(schema)

@@ -1,16 +1,20 @@
-"""What a tool is, fixed at declaration; sets of tools and what to look at in them; the ports that a running tool may use."""
+"""What a tool is, fixed at declaration; sets of tools and what to look at in them.
+
+The ports that a running tool may use.
+"""
 
 from ._accesses import accesses, gather
 from ._context import Context, Hooks, Page, Paging
 from ._declare import declare, declare_schema
 from ._effects import MODES, NOTES, RANK, VERBS, said_by_name, words
 from ._facts import NO_FACTS, Facts, Located, PathResolver, Touch, Versions, World
+from ._followed import FOLLOWED, Risk
 from ._lint import LintFinding, lint
 from ._markers import Marker, reads, source, unguarded, writes
 from ._options import ToolOptions
 from ._outcomes import CannotTell, DidNotHappen, Happened, Reconciliation, Result
 from ._paths import WORKSPACE_PATH_FORMAT, Files, Opening, WorkspacePath
-from ._risk import FOLLOWED, Parameter, Risk, classify
+from ._risk import Parameter, classify
 from ._tool import Binding, Tool
 from ._toolset import Toolset
 

@@ -1,7 +1,7 @@
 """From what a call reaches for to what it touches: the world is asked, and the answers become accesses.
 
-In: a tool, arguments, a ``World``. Out: ``Facts``, then ``Access`` values. Promise: the same arguments and facts give the same accesses; what is
-not known is everything.
+In: a tool, arguments, a ``World``. Out: ``Facts``, then ``Access`` values. Promise: the same arguments and
+facts give the same accesses; what is not known is everything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from ._tool import Tool
 
 
 def gather(tool: Tool, arguments: FrozenDict, world: World) -> Facts:
-    """Ask the world where the call's paths lead and, when the call expects a version, which one is current. It may block."""
+    """Ask the world where the call's paths lead and, when the call expects a version, which one is current.
+
+    It may block.
+    """
     located: dict[str, Located | Finding] = {}
     versions: dict[str, str | None] = {}
     expects = bool(tool.expected_version) and arguments.get(tool.expected_version) is not None
@@ -35,7 +38,10 @@ def gather(tool: Tool, arguments: FrozenDict, world: World) -> Facts:
 
 
 def accesses(tool: Tool, arguments: FrozenDict, facts: Facts) -> tuple[Access, ...]:
-    """What the call touches, each once: everything, in the mode of its class, where the tool did not say or the world did not."""
+    """What the call touches, each once.
+
+    Everything, in the mode of its class, where the tool did not say or the world did not.
+    """
     if not tool.insides.reach.is_declared:
         return (Access.everything(MODES[tool.effect]),)
     found: list[Access] = []

@@ -1,7 +1,7 @@
 """What a running tool may ask of the gate: the injected ``Context``.
 
-In: what the gate knows of the call, and its hooks. Out: a value that a parameter annotated ``Context`` receives; the model never sees
-it. Promise: it holds no clock and no task of its own.
+In: what the gate knows of the call, and its hooks. Out: a value that a parameter annotated ``Context``
+receives; the model never sees it. Promise: it holds no clock and no task of its own.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class Hooks:
 class Context:
     """Injected into a parameter annotated with it; hidden from the model.
 
-    ``idempotency_key`` is the same in every try of this call: hand it to what can use it. ``attempt`` counts the tries from 1.
-    ``deadline`` is in seconds of the event loop's monotonic clock. ``files`` opens paths, ``paging`` reads cut results on.
+    ``idempotency_key`` is the same in every try of this call: hand it to what can use it. ``attempt`` counts
+    the tries from 1. ``deadline`` is in seconds of the event loop's monotonic clock. ``files`` opens paths,
+    ``paging`` reads cut results on.
     """
 
     key: CallKey = CallKey()  # noqa: RUF009 - an immutable named tuple

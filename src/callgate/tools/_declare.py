@@ -1,7 +1,7 @@
 """From a Python callable, or a raw JSON Schema, to a ``Tool``: everything is decided here, once.
 
-In: a callable with its options; or name, schema and what an MCP server says. Out: a ``Tool``. Promise: what could not work in a run is refused
-now, with the tool and the parameter named and how to mend it.
+In: a callable with its options; or name, schema and what an MCP server says. Out: a ``Tool``. Promise: what
+could not work in a run is refused now, with the tool and the parameter named and how to mend it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ._effects import MODES, NOTES, raised_by_hints, said_by_name, words
 from ._markers import PREFIX, SOURCE, UNGUARDED
 from ._options import ToolOptions
 from ._reach import reach_of
-from ._risk import FOLLOWED, Parameter, classify
+from ._risk import Parameter, classify
 from ._rules import make_rules
 from ._tool import Insides, Tool
 
@@ -60,7 +60,8 @@ def declare(function: Callable[..., Any], options: ToolOptions = _PLAIN) -> Tool
     """Make a tool of a Python callable.
 
     Raises:
-        ToolDeclarationError: It cannot be published, or not safely; the facts name the parameter and the mend.
+        ToolDeclarationError: It cannot be published, or not safely; the facts name the parameter and the
+            mend.
     """
     if isinstance(function, type) or not callable(function):
         message = "a tool is a function or an object with __call__"
@@ -94,11 +95,13 @@ def declare_schema(
 ) -> Tool:
     """Make a tool of a raw JSON Schema, as an MCP server publishes it.
 
-    ``function`` takes the arguments as one dict; a second parameter annotated ``Context`` is injected. Objects that list their
-    properties and do not speak of others are closed, so that a misspelled name is refused and not dropped.
+    ``function`` takes the arguments as one dict; a second parameter annotated ``Context`` is injected.
+    Objects that list their properties and do not speak of others are closed, so that a misspelled name is
+    refused and not dropped.
 
     Raises:
-        UnsupportedSchemaError: The schema cannot be compiled, refers to what is not in it, or is not one of an object.
+        UnsupportedSchemaError: The schema cannot be compiled, refers to what is not in it, or is not one of
+            an object.
         ToolDeclarationError: The name or an option cannot work.
     """
     if options.name and options.name != name:

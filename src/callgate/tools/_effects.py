@@ -1,7 +1,8 @@
 """The effect class of a tool: declared, or derived from the first verb of its name; and what follows from it.
 
-In: a declaration, a name, the hints of an MCP server. Out: an ``Effect``. Promise: a hint may raise a class and never lowers one; what nobody
-classed is an error for a function of ours and irreversible for a tool from outside.
+In: a declaration, a name, the hints of an MCP server. Out: an ``Effect``. Promise: a hint may raise a class
+and never lowers one; what nobody classed is an error for a function of ours and irreversible for a tool from
+outside.
 
 MCP 2025-11-25, ToolAnnotations: ``destructiveHint`` is true by default where ``readOnlyHint`` is false.
 """
@@ -31,7 +32,7 @@ NOTES: Final[dict[Effect, str]] = {
 """What the model is told of the class; the author cannot say otherwise."""
 
 MODES: Final[dict[Effect, Mode]] = dict.fromkeys(Effect, Mode.WRITE) | {Effect.READ: Mode.READ}
-"""How a tool of the class touches what it declares without saying how, or everything when it declares nothing."""
+"""How a tool of the class touches what it declares without saying how; everything if it declares nothing."""
 
 RANK: Final[dict[Effect, int]] = {effect: rank for rank, effect in enumerate(Effect)}
 """Read, write, irreversible, execute: each asks for at least the care of the one before."""

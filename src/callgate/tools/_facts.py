@@ -1,6 +1,7 @@
 """What must be looked up in the world before a call is judged, and who looks it up.
 
-In: a tool's touches. Out: ``Facts``. Promise: the looking up is done by the ``World`` that is handed in; nothing is opened here.
+In: a tool's touches. Out: ``Facts``. Promise: the looking up is done by the ``World`` that is handed in;
+nothing is opened here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from callgate.calls import Finding, Mode
 class Touch:
     """Something one call reaches for: the place in its arguments (JSON Pointer), the text there, and how.
 
-    ``kind`` is ``path`` (``text`` is what the model wrote, still to be located) or ``resource`` (``text`` is canonical already).
+    ``kind`` is ``path`` (``text`` is what the model wrote, still to be located) or ``resource`` (``text`` is
+    canonical already).
     """
 
     where: str
@@ -27,7 +29,9 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a path leads: ``relative`` to the root, and the canonical ``resource`` (``file:/src/a.py``; the root is ``file:/``).
+    """Where a path leads: ``relative`` to the root, and the canonical ``resource`` (``file:/src/a.py``.
+
+    The root is ``file:/``).
 
     ``version`` is None where no file is.
     """
@@ -43,7 +47,10 @@ class PathResolver(Protocol):
     """Finds out where a path really leads."""
 
     def locate(self, text: str, mode: Mode) -> Located | Finding:
-        """Locate a path as a model wrote it, or say why not (``OUTSIDE_WORKSPACE``, ``PATH_UNUSABLE``, ``DENIED_BY_SYSTEM``)."""
+        """Locate a path as a model wrote it, or say why not.
+
+        The findings are ``OUTSIDE_WORKSPACE``, ``PATH_UNUSABLE`` and ``DENIED_BY_SYSTEM``.
+        """
         ...
 
 
@@ -61,7 +68,10 @@ class World(PathResolver, Versions, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was found: for each path's place in the arguments where it leads or why not; for each resource its version."""
+    """What was found: for each path's place in the arguments where it leads or why not.
+
+    For each resource its version.
+    """
 
     located: Mapping[str, Located | Finding] = field(default_factory=dict)
     versions: Mapping[str, str | None] = field(default_factory=dict)

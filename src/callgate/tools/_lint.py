@@ -1,6 +1,7 @@
 """What a reviewer should look at in a set of tools.
 
-In: tools. Out: findings, worst first. Promise: none of them keeps a tool from working; each says how to mend it.
+In: tools. Out: findings, worst first. Promise: none of them keeps a tool from working; each says how to mend
+it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""What an author says of a parameter beside its type: markers for ``Annotated``, some of them also options of a tool.
+"""What an author says of a parameter beside its type.
 
-In: the author's words. Out: markers that ride through pydantic as ``x-callgate-…`` annotations of the schema, so that they are found at any
-depth; they are taken out before the schema is published.
+Markers for ``Annotated``, some of them also options of a tool.
+
+In: the author's words. Out: markers that ride through pydantic as ``x-callgate-…`` annotations of the
+schema, so that they are found at any depth; they are taken out before the schema is published.
 """
 
 from __future__ import annotations
@@ -37,10 +39,13 @@ class Marker:
 
 
 def reads(resource: str = "") -> Marker:
-    """The call reads a resource: ``reads("ticket:{id}")``, or without a template the path that the parameter holds.
+    """The call reads a resource.
 
-    ``{name}`` stands for the value of the parameter of that name, percent-encoded, so that no value can name another resource.
-    Beside a parameter (``Annotated[str, reads("ticket:{id}")]``) or as an option of the tool (``accesses=[…]``).
+    ``reads("ticket:{id}")``, or without a template the path that the parameter holds.
+
+    ``{name}`` stands for the value of the parameter of that name, percent-encoded, so that no value can name
+    another resource. Beside a parameter (``Annotated[str, reads("ticket:{id}")]``) or as an option of the
+    tool (``accesses=[…]``).
     """
     return Marker(READS, resource)
 

@@ -33,7 +33,8 @@ class ToolOptions:
         tags: Words to choose tools by.
         phases: Phases of a task in which it is offered.
         examples: Requests in plain words with the arguments that answer them; each is validated.
-        egress: It sends data out. By default true for a name like ``send_…`` and for tools with an address parameter.
+        egress: It sends data out. By default true for a name like ``send_…`` and for tools with an address
+            parameter.
         idempotent: The same idempotency key has one effect, so a lost call may run again.
         timeout_seconds: After this the call is given up; None means the gate's ceiling.
         check: A pure function, or several, that judges the values.
@@ -45,7 +46,8 @@ class ToolOptions:
         accesses: Resources it touches, from ``reads`` and ``writes``.
         unguarded: For raw schemas: parameter (or its JSON Pointer) → why it needs no guard.
         sources: For raw schemas: parameter → where its value must come from.
-        hints: For raw schemas: the ``annotations`` an MCP server gives; they may raise the class, never lower it.
+        hints: For raw schemas: the ``annotations`` an MCP server gives; they may raise the class, never
+            lower it.
         server: The MCP server it comes from: with the name, its identity for rules.
         replace: It takes the place of the tool of the same name.
     """

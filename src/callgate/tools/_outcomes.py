@@ -12,9 +12,9 @@ from callgate.calls import Range
 class Result:
     """A value with what should stand beside it in the tool result.
 
-    ``resource`` and ``version`` name what was read or written and its version now; ``next_range`` says where to read on;
-    ``trusted`` says that the content is our own word and not text from outside; ``kept`` is a JSON value for the record alone, such
-    as what was deleted.
+    ``resource`` and ``version`` name what was read or written and its version now; ``next_range`` says where
+    to read on; ``trusted`` says that the content is our own word and not text from outside; ``kept`` is a
+    JSON value for the record alone, such as what was deleted.
     """
 
     content: Any
@@ -27,7 +27,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """``reconcile`` found evidence that the effect took place; ``result`` is what the call would have returned."""
+    """``reconcile`` found evidence that the effect took place.
+
+    ``result`` is what the call would have returned.
+    """
 
     result: Any = None
 

@@ -1,31 +1,37 @@
-"""Paths that a tool may take: text for the model, a handle for the tool, and nothing that escapes the workspace.
+"""Paths that a tool may take.
 
-In: the path a model wrote, checked to be text; when a call is bound, the ``Files`` it opens through and the canonical name that the
-judgement found. Out: a ``str`` that is that name, with methods that read and write through the handle. Promise: without a handle
-nothing is opened; the name is never joined to a folder here.
+Text for the model, a handle for the tool, and nothing that escapes the workspace.
+
+In: the path a model wrote, checked to be text; when a call is bound, the ``Files`` it opens through and the
+canonical name that the judgement found. Out: a ``str`` that is that name, with methods that read and write
+through the handle. Promise: without a handle nothing is opened; the name is never joined to a folder here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, ClassVar, Final, Protocol
+from typing import Any, BinaryIO, ClassVar, Final, Protocol, Self
 
 from callgate.errors import LocalProtocolError
 
 from ._markers import PATH
 
 WORKSPACE_PATH_FORMAT: Final = "workspace-path"
-"""The ``format`` by which a published schema marks a path; asserted by nobody, so any provider may drop it."""
+"""The ``format`` by which a published schema marks a path.
+
+Asserted by nobody, so any provider may drop it.
+"""
 
 
 class Files(Protocol):
     """What a bound path opens through; implemented by the workspace.
 
-    Every ``relative`` is a canonical name relative to the root (``"."`` is the root itself). It is walked again from the root at
-    each call, one component at a time without following links, because the judgement was a while ago: what leads elsewhere by
-    then is refused with a ``ToolError`` of ``RESOURCE_MOVED``. Other refusals are ``ToolError`` too (``NOT_FOUND``,
-    ``WRONG_KIND``, ``DENIED_BY_SYSTEM``, ``VERSION_CONFLICT``). The methods block; an asynchronous tool calls them in a thread.
+    Every ``relative`` is a canonical name relative to the root (``"."`` is the root itself). It is walked
+    again from the root at each call, one component at a time without following links, because the judgement
+    was a while ago: what leads elsewhere by then is refused with a ``ToolError`` of ``RESOURCE_MOVED``.
+    Other refusals are ``ToolError`` too (``NOT_FOUND``, ``WRONG_KIND``, ``DENIED_BY_SYSTEM``,
+    ``VERSION_CONFLICT``). The methods block; an asynchronous tool calls them in a thread.
     """
 
     def open_read(self, relative: str) -> BinaryIO:
@@ -55,7 +61,10 @@ class Files(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the paths of one call are bound to: the handle, and for each text as written the canonical name that was judged."""
+    """What the paths of one call are bound to.
+
+    The handle, and for each text as written the canonical name that was judged.
+    """
 
     files: Files | None = None
     names: Mapping[str, str] = field(default_factory=dict)
@@ -64,8 +73,8 @@ class Opening:
 class WorkspacePath(str):
     """A path inside the workspace: as a parameter type it makes the path judged, located and locked.
 
-    Its text is the canonical path relative to the workspace root; ``written`` is what the model wrote, which may be a link to it.
-    The methods open it through the workspace and block.
+    Its text is the canonical path relative to the workspace root; ``written`` is what the model wrote, which
+    may be a link to it. The methods open it through the workspace and block.
     """
 
     __slots__ = ("_files", "written")
@@ -74,7 +83,7 @@ class WorkspacePath(str):
 
     DESCRIPTION: ClassVar[str] = "A path inside the workspace, relative to its root."
 
-    def __new__(cls, text: str, files: Files | None = None, written: str | None = None) -> WorkspacePath:
+    def __new__(cls, text: str, files: Files | None = None, written: str | None = None) -> Self:
         """A path, bound to ``files`` or to nothing yet."""
         self = super().__new__(cls, text)
         self._files = files
@@ -140,7 +149,10 @@ class WorkspacePath(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Text, then bound to what the validation context holds (a core schema is a plain dict: nothing to import)."""
+        """Text, then bound to what the validation context holds (a core schema is a plain dict.
+
+        Nothing to import).
+        """
         step = {"type": "with-info", "function": _bind}
         return {"type": "function-after", "function": step, "schema": handler(str)}
 

@@ -1,7 +1,8 @@
 """A tool's own check functions, made ready at declaration and asked with typed values.
 
-In: functions that take some of the tool's parameters by name, or one named ``arguments`` that gets the JSON object. Out: findings of the business
-layer. Promise: an exception in a check is the refusal ``CHECK_FAILED``, never a pass; nothing of it reaches the model.
+In: functions that take some of the tool's parameters by name, or one named ``arguments`` that gets the JSON
+object. Out: findings of the business layer. Promise: an exception in a check is the refusal
+``CHECK_FAILED``, never a pass; nothing of it reaches the model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Resource names with places for argument values: ``ticket:{id}``.
 
-In: a template, then arguments. Out: canonical resources. Promise: a value is percent-encoded whole, so it can neither name another level of the
-hierarchy nor another resource; a value that is not there makes it everything.
+In: a template, then arguments. Out: canonical resources. Promise: a value is percent-encoded whole, so it
+can neither name another level of the hierarchy nor another resource; a value that is not there makes it
+everything.
 
 RFC 3986 section 2.3 for the characters that need no encoding; RFC 6570 level 1 for the form.
 """
@@ -23,7 +24,10 @@ _FORM: Final = re.compile(r"[a-z][a-z0-9+.-]*:\S*")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A resource to be filled in. ``names`` are its parameters in order; ``where`` is the pointer findings and touches name."""
+    """A resource to be filled in. ``names`` are its parameters in order.
+
+    ``where`` is the pointer findings and touches name.
+    """
 
     text: str
     mode: Mode
@@ -31,7 +35,10 @@ class Template:
     where: str = ""
 
     def resources(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The resources of one call; a list value gives one for each item. Everything (``*``) when a value is absent or null."""
+        """The resources of one call; a list value gives one for each item.
+
+        Everything (``*``) when a value is absent or null.
+        """
         found = [self.text]
         for name in self.names:
             value = arguments.get(name)
@@ -46,7 +53,8 @@ def read_template(text: str, mode: Mode, known: Iterable[str], where: str = "") 
     """Check a template against the names of the parameters.
 
     Raises:
-        ToolDeclarationError: It is not ``scheme:rest``, names an unknown parameter, or fills a value into a ``file:`` resource.
+        ToolDeclarationError: It is not ``scheme:rest``, names an unknown parameter, or fills a value into a
+            ``file:`` resource.
     """
     names = tuple(dict.fromkeys(_PLACE.findall(text)))
     if text != "*" and not _FORM.fullmatch(_PLACE.sub("_", text)):

@@ -1,7 +1,7 @@
 """What a tool is, fixed at declaration: definition, function, class, and everything its calls are judged by.
 
-In: arguments as frozen JSON. Out: findings, typed Python arguments, touches. Promise: nothing of a tool changes after it was made, and its function is
-held here but never called.
+In: arguments as frozen JSON. Out: findings, typed Python arguments, touches. Promise: nothing of a tool
+changes after it was made, and its function is held here but never called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Insides:
-    """What a tool needs to judge and bind; of no interest above. ``model`` is None for a tool from a raw schema."""
+    """What a tool needs to judge and bind; of no interest above.
+
+    ``model`` is None for a tool from a raw schema.
+    """
 
     validator: Validator
     reach: Reach
@@ -45,10 +48,10 @@ class Insides:
 class Tool:
     """A declared tool.
 
-    ``egress``: it sends data out. ``idempotent``: the same idempotency key has one effect. ``is_async`` and ``is_generator`` say
-    how ``function`` is to be called; a generator's items are collected into a list, and an awaitable is awaited once.
-    ``always_ask`` is why every call needs a person, or ``""``. ``expected_version`` names the parameter that holds it.
-    ``result_limit`` is in characters.
+    ``egress``: it sends data out. ``idempotent``: the same idempotency key has one effect. ``is_async`` and
+    ``is_generator`` say how ``function`` is to be called; a generator's items are collected into a list, and
+    an awaitable is awaited once. ``always_ask`` is why every call needs a person, or ``""``.
+    ``expected_version`` names the parameter that holds it. ``result_limit`` is in characters.
     """
 
     definition: ToolDefinition
@@ -78,7 +81,10 @@ class Tool:
         return self.definition.name
 
     def findings(self, arguments: FrozenDict) -> tuple[Finding, ...]:
-        """The structure layer: the published schema first, then the Python types. ``()`` when both take it."""
+        """The structure layer: the published schema first, then the Python types.
+
+        ``()`` when both take it.
+        """
         found = self.insides.validator.findings(arguments)
         if found or self.insides.model is None:
             return found
@@ -99,7 +105,9 @@ class Tool:
         return self.insides.reach.touches(arguments)
 
     def bind(self, arguments: FrozenDict, context: Context, facts: Facts = NO_FACTS) -> Binding:
-        """Fresh Python arguments for the function, paths opened through ``context.files`` under the names that were judged.
+        """Fresh Python arguments for the function.
+
+        Its paths open through ``context.files``, under the names that were judged.
 
         Raises:
             LocalProtocolError: The arguments were not judged: they do not fit the tool's types.
@@ -118,13 +126,16 @@ class Tool:
         return Binding(tuple(args), values)
 
     def _read(self, arguments: FrozenDict, opening: Opening) -> dict[str, Any]:
-        """Typed values by Python name; a path that was left out is read from its default, so that it is bound too."""
+        """Typed values by Python name.
+
+        A path that was left out is read from its default, so that it is bound too.
+        """
         insides = self.insides
         fresh = thaw(arguments)
-        for name in insides.reach.paths:
-            default = insides.reach.defaults.get(name)
-            if name not in fresh and default is not None:
-                fresh[name] = default
+        for parameter in insides.reach.paths:
+            default = insides.reach.defaults.get(parameter.name)
+            if default is not None:
+                fresh.setdefault(parameter.name, thaw(default))
         if insides.model is None:
             return {**thaw(insides.reach.defaults), **fresh}
         try:

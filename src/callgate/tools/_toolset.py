@@ -1,7 +1,7 @@
 """A set of tools under their names: where tools are declared, found and chosen.
 
-In: callables, schemas, tools. Out: the same tools by name, in the order of declaration. Promise: a name, or one that looks like it, is taken once; who
-wants to take a tool's place must say so.
+In: callables, schemas, tools. Out: the same tools by name, in the order of declaration. Promise: a name, or
+one that looks like it, is taken once; who wants to take a tool's place must say so.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ class Toolset:
     @overload
     def tool(self, effect: F, **options: Any) -> F: ...
     def tool(self, effect: Any = None, **options: Any) -> Any:
-        """Declare a callable as a tool: a decorator with or without arguments, or a plain call on any callable.
+        """Declare a callable as a tool.
+
+        A decorator with or without arguments, or a plain call on any callable.
 
         The function itself is given back unchanged. ``options`` are those of ``ToolOptions``.
 
         Raises:
-            ToolDeclarationError: It cannot be published, or not safely; the facts name the parameter and the mend.
+            ToolDeclarationError: It cannot be published, or not safely; the facts name the parameter and the
+                mend.
             DuplicateToolError: The name is taken, or looks like one that is.
         """
         if effect is not None and not isinstance(effect, str) and callable(effect):
@@ -73,7 +76,10 @@ class Toolset:
         function: Callable[..., Any],
         **options: Any,
     ) -> Tool:
-        """Declare a tool by its JSON Schema, as an MCP server publishes it; raises as ``tool``, and ``UnsupportedSchemaError``."""
+        """Declare a tool by its JSON Schema, as an MCP server publishes it.
+
+        Raises as ``tool``, and ``UnsupportedSchemaError``.
+        """
         chosen = ToolOptions().but(**options)
         tool = declare_schema(name, description, parameters, function, chosen)
         self.add(tool, replace=chosen.replace)
@@ -83,7 +89,8 @@ class Toolset:
         """Add a tool made elsewhere.
 
         Raises:
-            DuplicateToolError: The name is taken and ``replace`` is false, or it looks like another tool's name.
+            DuplicateToolError: The name is taken and ``replace`` is false, or it looks like another tool's
+                name.
         """
         check_name(tool.name)
         if tool.name in self._tools and not replace:
@@ -115,7 +122,9 @@ class Toolset:
         return tuple(self._tools)
 
     def only(self, *names: str, tag: str = "", phase: str = "") -> Toolset:
-        """The set of the tools named, or, with no names, of all; of these those with the tag, and those of the phase.
+        """The set of the tools named, or, with no names, of all.
+
+        Of these those with the tag, and those of the phase.
 
         A tool without phases belongs to every phase.
 
