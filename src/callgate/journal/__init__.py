@@ -2,11 +2,11 @@
 
 from ._chain import GENESIS, follow
 from ._codec import FORMAT, decode_entry, encode_entry
+from ._folds import open_questions
 from ._memory import MemoryStore
 from ._open import open_journal
 from ._port import Decision, Fault, Inbox, Journal, Lease, Leases, Record, RunInfo, Store
 from ._sqlite import SqliteStore
-from ._waiting import open_questions
 
 __all__ = [
     "FORMAT",

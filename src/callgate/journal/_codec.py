@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from callgate.calls import Entry, FrozenDict, FrozenList, Reconciled, Returned, freeze
+from callgate.calls import Entry, FrozenDict, FrozenList, Raised, Reconciled, Returned, TurnAsked, freeze
 from callgate.errors import JournalCorruptError, JournalVersionError, LocalProtocolError
 
 FORMAT: Final = 1
@@ -38,7 +38,7 @@ def encode_entry(entry: Entry) -> bytes:
     try:
         line = _ENCODER.encode(entry)
         # msgspec writes NaN and the infinities as null.
-        if b"null" in line and not _is_finite(msgspec.to_builtins(entry)):
+        if b"null" in line and not _is_finite(_json_value(entry)):
             message = "an entry holds a number that JSON cannot carry"
             raise LocalProtocolError(message, entry=type(entry).__name__)
     except UnicodeEncodeError:
@@ -89,6 +89,18 @@ def _restore(kind: type, value: Any) -> Any:
             return frozen
     message = f"{kind.__name__} expected"
     raise ValueError(message)
+
+
+def _json_value(entry: Entry) -> Any:
+    """What a tool or a host put in; everything else came through a parser that knows no such number."""
+    match entry:
+        case Returned() | Reconciled():
+            return entry.content
+        case Raised():
+            return entry.facts
+        case TurnAsked():
+            return entry.parameters
+    return None
 
 
 def _is_finite(value: Any) -> bool:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from callgate.calls import ApprovalAsked, Decided, Entry, RunEnded
+from callgate.calls import ApprovalAsked, Entry
 from callgate.errors import JournalUnavailableError, LeaseHeldError, LeaseLostError, UnknownRunError
 
 from ._chain import follow, genesis
 from ._codec import encode_entry
+from ._folds import ended, open_questions
 from ._port import Decision, Fault, Lease, Record, RunInfo
-from ._waiting import open_questions
 
 
 class _Run(msgspec.Struct):
@@ -43,8 +43,8 @@ class MemoryStore:
         self._appends += 1
         run.written = self._appends
         if run.inbox:
-            decided = {entry.key for entry in entries if isinstance(entry, Decided)}
-            run.inbox = [decision for decision in run.inbox if decision.key not in decided]
+            waiting = {asked.key for asked in open_questions(run.entries)}
+            run.inbox = [decision for decision in run.inbox if decision.key in waiting]
 
     async def read(self, run: str, start: int = 0) -> list[Record]:
         """See ``Journal.read``."""
@@ -66,7 +66,7 @@ class MemoryStore:
                 len(run.entries),
                 run.entries[0].at,
                 run.entries[-1].at,
-                _ended(run.entries),
+                ended(run.entries),
                 run.holder,
                 run.until,
             )
@@ -111,10 +111,9 @@ class MemoryStore:
         if run is None:
             message = "no such run"
             raise UnknownRunError(message, run=decision.key.run)
-        is_waiting = any(asked.key == decision.key for asked in open_questions(run.entries))
-        if not is_waiting or any(
-            (other.key, other.digest) == (decision.key, decision.digest) for other in run.inbox
-        ):
+        waiting = {asked.key for asked in open_questions(run.entries)}
+        answered = {(other.key, other.digest) for other in run.inbox}
+        if decision.key not in waiting or (decision.key, decision.digest) in answered:
             return False
         run.inbox.append(decision)
         return True
@@ -143,10 +142,3 @@ class MemoryStore:
             message = "the run was taken by another"
             raise LeaseLostError(message, run=lease.run, fence=lease.fence)
         return run
-
-
-def _ended(entries: Sequence[Entry]) -> str:
-    for entry in reversed(entries):
-        if isinstance(entry, RunEnded):
-            return entry.reason
-    return ""

@@ -105,7 +105,9 @@ class Leases(Protocol):
     """Who may append."""
 
     async def acquire(self, run: str, holder: str, seconds: float, at: float, takes_over: str = "") -> Lease:
-        """Take a run that is free, expired, or held by ``holder`` itself or by ``takes_over``, known to be gone.
+        """Take a run that is free, expired, or held by ``holder`` itself or by one known to be gone.
+
+        ``takes_over`` names that one: the run is taken from it and from no other.
 
         Raises:
             LeaseHeldError: Another holds it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,15 +12,15 @@ from typing import TypeVar
 import msgspec
 from anyio import to_thread
 
-from callgate.calls import ApprovalAsked, CallKey, Decided, Entry, RunEnded
+from callgate.calls import ApprovalAsked, CallKey, Entry
 from callgate.errors import JournalCorruptError, LeaseHeldError, LeaseLostError, UnknownRunError
 
 from ._chain import follow, genesis
 from ._codec import decode_entry, encode_entry
+from ._folds import CLOSING, ended, open_questions
 from ._port import Decision, Fault, Lease, Record, RunInfo
 from ._schema import connect, typed
 from ._verify import Row, first_fault
-from ._waiting import open_questions
 from ._writer import Writer
 
 T = TypeVar("T")
@@ -96,7 +96,9 @@ class SqliteStore:
 
 def _with_reader(path: Path, wait_seconds: float, work: Callable[[sqlite3.Connection], T]) -> T:
     try:
-        with closing(sqlite3.connect(path, wait_seconds, isolation_level=None)) as connection:
+        # mode=rw: a file that is gone must not come back empty.
+        address = f"{path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, wait_seconds, isolation_level=None, uri=True)) as connection:
             # One transaction: what is read is the state at one moment.
             connection.execute("BEGIN")
             return work(connection)
@@ -104,20 +106,20 @@ def _with_reader(path: Path, wait_seconds: float, work: Callable[[sqlite3.Connec
         raise typed(problem, path) from problem
 
 
-def _held(lease: Lease, connection: sqlite3.Connection) -> tuple[int, int, bytes]:
-    """Row id, number of entries and head of the lease's run, when the lease still holds."""
+def _held(lease: Lease, connection: sqlite3.Connection) -> tuple[int, int, bytes, str]:
+    """Row id, number of entries, head and end of the lease's run, when the lease still holds."""
     found = connection.execute(
-        "SELECT id, entries, head FROM runs WHERE run = ? AND fence = ?", (lease.run, lease.fence)
+        "SELECT id, entries, head, ended FROM runs WHERE run = ? AND fence = ?", (lease.run, lease.fence)
     ).fetchone()
     if found is None:
         message = "the run was taken by another"
         raise LeaseLostError(message, run=lease.run, fence=lease.fence)
-    row: tuple[int, int, bytes] = found
+    row: tuple[int, int, bytes, str] = found
     return row
 
 
 def _append(lease: Lease, lines: Sequence[tuple[Entry, bytes]], connection: sqlite3.Connection) -> None:
-    run_id, count, head = _held(lease, connection)
+    run_id, count, head, reason = _held(lease, connection)
     if not lines:
         return
     rows = []
@@ -127,15 +129,23 @@ def _append(lease: Lease, lines: Sequence[tuple[Entry, bytes]], connection: sqli
     connection.executemany(
         "INSERT INTO entries (run_id, sequence, kind, line, digest) VALUES (?, ?, ?, ?, ?)", rows
     )
-    ended = [entry.reason for entry, _ in lines if isinstance(entry, RunEnded)]
+    reason = ended((entry for entry, _ in lines), reason)
     connection.execute(
-        "UPDATE runs SET entries = ?, head = ?, last_at = ?, ended = coalesce(?, ended),"
+        "UPDATE runs SET entries = ?, head = ?, last_at = ?, ended = ?,"
         " first_at = CASE entries WHEN 0 THEN ? ELSE first_at END WHERE id = ?",
-        (count + len(lines), head, lines[-1][0].at, ended[-1] if ended else None, lines[0][0].at, run_id),
+        (count + len(lines), head, lines[-1][0].at, reason, lines[0][0].at, run_id),
     )
-    confirmed = [(run_id, _call(entry.key)) for entry, _ in lines if isinstance(entry, Decided)]
-    if confirmed:
-        connection.executemany("DELETE FROM inbox WHERE run_id = ? AND call = ?", confirmed)
+    if any(isinstance(entry, CLOSING) for entry, _ in lines):
+        _tidy_inbox(run_id, connection)
+
+
+def _tidy_inbox(run_id: int, connection: sqlite3.Connection) -> None:
+    """Drop what people decided about calls that wait for nobody any more."""
+    rows = connection.execute("SELECT DISTINCT call FROM inbox WHERE run_id = ?", (run_id,)).fetchall()
+    if rows:
+        waiting = {_call(asked.key) for asked in _questions(run_id, connection)}
+        gone = [(run_id, call) for (call,) in rows if call not in waiting]
+        connection.executemany("DELETE FROM inbox WHERE run_id = ? AND call = ?", gone)
 
 
 def _acquire(wanted: Lease, at: float, takes_over: str, connection: sqlite3.Connection) -> Lease:
@@ -154,7 +164,7 @@ def _acquire(wanted: Lease, at: float, takes_over: str, connection: sqlite3.Conn
 
 
 def _renew(lease: Lease, connection: sqlite3.Connection) -> Lease:
-    run_id, _, _ = _held(lease, connection)
+    run_id, *_ = _held(lease, connection)
     connection.execute("UPDATE runs SET until = ? WHERE id = ?", (lease.until, run_id))
     return lease
 
@@ -167,19 +177,23 @@ def _release(lease: Lease, connection: sqlite3.Connection) -> None:
 
 
 def _read(run: str, start: int, connection: sqlite3.Connection) -> list[Record]:
-    records, head = [], genesis(run)
+    """The chain is checked from the entry before ``start`` on."""
     rows = connection.execute(
-        "SELECT sequence, line, digest FROM entries JOIN runs ON runs.id = run_id WHERE run = ?"
-        " ORDER BY sequence",
-        (run,),
+        "SELECT sequence, line, digest FROM entries JOIN runs ON runs.id = run_id"
+        " WHERE run = ? AND sequence >= ? ORDER BY sequence",
+        (run, max(start - 1, 0)),
     )
-    for place, (sequence, line, digest) in enumerate(rows):
+    records, head, place = [], genesis(run), start
+    for sequence, line, digest in rows:
+        if sequence == start - 1:
+            head = digest
+            continue
         head = follow(head, line)
         if sequence != place or head != digest:
             message = "the record is not as it was written; verify says what happened to it"
             raise JournalCorruptError(message, run=run, sequence=place)
-        if place >= start:
-            records.append(Record(place, _decoded(run, place, line), head.hex()))
+        records.append(Record(place, _decoded(run, place, line), head.hex()))
+        place += 1
     return records
 
 
@@ -194,7 +208,8 @@ def _decoded(run: str, sequence: int, line: bytes) -> Entry:
 def _runs(connection: sqlite3.Connection) -> list[RunInfo]:
     rows = connection.execute(
         "SELECT run, runs.entries, first_at, last_at, ended, holder, until FROM runs"
-        " JOIN entries ON run_id = runs.id AND sequence = runs.entries - 1 ORDER BY entries.rowid DESC"
+        " LEFT JOIN entries ON run_id = runs.id AND sequence = runs.entries - 1"
+        " WHERE runs.entries > 0 ORDER BY entries.rowid DESC"
     )
     return [RunInfo(*row) for row in rows]
 
@@ -205,17 +220,19 @@ def _call(key: CallKey) -> str:
 
 def _verify(run: str | None, connection: sqlite3.Connection) -> list[Fault]:
     runs = connection.execute(
-        "SELECT id, run, entries FROM runs WHERE ?1 IS NULL OR run = ?1 ORDER BY id", (run,)
-    ).fetchall()
-    faults = []
-    for run_id, name, count in runs:
-        rows = connection.execute(
-            "SELECT sequence, kind, line, digest FROM entries WHERE run_id = ? ORDER BY sequence", (run_id,)
-        )
-        fault = first_fault(name, [Row(*row) for row in rows], count)
-        if fault is not None:
-            faults.append(fault)
-    return faults
+        "SELECT id, run, entries, head FROM runs WHERE ?1 IS NULL OR run = ?1 ORDER BY id", (run,)
+    )
+    faults = [
+        first_fault(name, partial(_rows, run_id, connection), count, head)
+        for run_id, name, count, head in runs.fetchall()
+    ]
+    return [fault for fault in faults if fault is not None]
+
+
+def _rows(run_id: int, connection: sqlite3.Connection) -> Iterable[Row]:
+    return connection.execute(
+        "SELECT sequence, kind, line, digest FROM entries WHERE run_id = ? ORDER BY sequence", (run_id,)
+    )
 
 
 def _questions(run_id: int, connection: sqlite3.Connection) -> list[ApprovalAsked]:

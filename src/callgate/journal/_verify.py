@@ -1,15 +1,13 @@
-"""Where a run's record stopped being what was written.
+"""Where a run's record stops being what was written.
 
-In: the rows of a run as they lie in the store. Out: the first fault, or None. Promise: an edited, dropped,
+In: the rows of a run as they lie in a store. Out: the first fault, or None. Promise: an edited, dropped,
 repeated or moved entry is found, and the first place that is known to be wrong is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
-
-import msgspec
 
 from callgate.errors import JournalError
 
@@ -22,43 +20,45 @@ MOVED: Final = "MOVED"
 EDITED: Final = "EDITED"
 UNREADABLE: Final = "UNREADABLE"
 
-
-class Row(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """An entry as it is stored. ``kind`` is the class name that the store searches by."""
-
-    sequence: int
-    kind: str
-    line: bytes
-    digest: bytes
+Row = tuple[int, str, bytes, bytes]
+"""Sequence, class name of the entry, its line, its digest."""
 
 
-def first_fault(run: str, rows: Sequence[Row], count: int) -> Fault | None:
-    """Walk the chain. ``count`` is how many entries the store says the run has."""
-    head = genesis(run)
-    for place, row in enumerate(rows):
-        if row.sequence != place:
-            return Fault(run, place, MISSING, f"entry {place} is not there; the next one is {row.sequence}")
-        following = follow(head, row.line)
-        if following != row.digest:
-            return _unchained(run, place, rows)
-        head = following
+def first_fault(run: str, rows: Callable[[], Iterable[Row]], count: int, last: bytes) -> Fault | None:
+    """Walk the chain.
+
+    Args:
+        run: Its name, which the first digest follows.
+        rows: Gives the rows in order of their sequence, anew each time it is called.
+        count: How many entries the store says the run has.
+        last: What it says the last digest is.
+    """
+    head, place = genesis(run), 0
+    for sequence, kind, line, digest in rows():
+        if sequence != place:
+            return Fault(run, place, MISSING, f"entry {place} is not there; the next one is {sequence}")
+        head = follow(head, line)
+        if head != digest:
+            return Fault(run, place, *_unchained(run, line, digest, rows()))
         try:
-            entry = decode_entry(row.line)
+            entry = decode_entry(line)
         except JournalError as problem:
             return Fault(run, place, UNREADABLE, str(problem))
-        if type(entry).__name__ != row.kind:
-            return Fault(run, place, EDITED, f"it is filed as {row.kind} and is a {type(entry).__name__}")
-    if len(rows) != count:
-        return Fault(run, len(rows), MISSING, f"{count} entries were written and {len(rows)} are there")
+        if type(entry).__name__ != kind:
+            return Fault(run, place, EDITED, f"it is filed as {kind} and is a {type(entry).__name__}")
+        place += 1
+    if place != count:
+        return Fault(run, place, MISSING, f"{count} entries were written and {place} are there")
+    if head != last:
+        return Fault(run, place - 1, EDITED, "its digest is not the one that was noted as the last")
     return None
 
 
-def _unchained(run: str, place: int, rows: Sequence[Row]) -> Fault:
-    """Say what happened to an entry whose digest does not follow from the one before it."""
-    row = rows[place]
-    if follow(genesis(run), row.line) == row.digest:
-        return Fault(run, place, MOVED, "it was written as the first entry of the run")
-    for other in rows:
-        if follow(other.digest, row.line) == row.digest:
-            return Fault(run, place, MOVED, f"it was written after what is now entry {other.sequence}")
-    return Fault(run, place, EDITED, "its digest does not follow from the entry before it and its own text")
+def _unchained(run: str, line: bytes, digest: bytes, rows: Iterable[Row]) -> tuple[str, str]:
+    """What happened to an entry whose digest does not follow from the one before it."""
+    if follow(genesis(run), line) == digest:
+        return MOVED, "it was written as the first entry of the run"
+    for sequence, _, _, other in rows:
+        if follow(other, line) == digest:
+            return MOVED, f"it was written right after what is entry {sequence} here"
+    return EDITED, "its digest does not follow from the entry before it and its own text"

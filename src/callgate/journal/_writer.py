@@ -2,20 +2,19 @@
 
 In: pieces of work from any number of tasks, event loops and runs. Out: what each returned, once it is
 durable. Promise: all work that waits when the thread wakes shares one transaction and one fsync; a piece that
-fails takes no other with it; no event loop is ever blocked.
-
-The thread wakes a loop once a group, through the loop's own thread-safe call, whatever the number of tasks.
+breaks it takes no other with it; no event loop is ever blocked, and each is woken once a group.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
 import anyio
+from anyio import get_cancelled_exc_class, to_thread
 from anyio.lowlevel import current_token
 
 from callgate.errors import CallgateError, JournalUnavailableError
@@ -24,6 +23,7 @@ from ._schema import typed
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
+"""Reads and writes for one caller; it refuses, by an error of ours, before it writes anything."""
 
 _GROUP: Final = 1000
 """Pieces in one transaction at most, so that the first of them need not wait for ever."""
@@ -57,15 +57,20 @@ class Writer:
         """Do it in a transaction; durable when this returns. A cancelled task still waits for that.
 
         Raises:
-            CallgateError: What the work raised, or that the store cannot be written.
+            CallgateError: What the work raised, or that the store cannot be written; nothing was then.
         """
-        if self._is_closed:
-            message = "the journal is closed"
+        # A forked child has the object and not the thread.
+        if self._is_closed or not self._thread.is_alive():
+            message = "the journal is closed, or was opened before this process was forked"
             raise JournalUnavailableError(message)
         piece = _Piece(work)
         self._queue.put(piece)
-        with anyio.CancelScope(shield=True):
+        try:
             await piece.done.wait()
+        except get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await piece.done.wait()
+            raise
         if piece.problem is not None:
             raise piece.problem
         return piece.value
@@ -76,25 +81,29 @@ class Writer:
             self._is_closed = True
             self._queue.put(None)
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._thread.join)
+            await to_thread.run_sync(self._thread.join)
 
     def _serve(self) -> None:
         is_open = True
         while is_open:
-            group: list[_Piece[Any]] = []
-            piece = self._queue.get()
-            try:
-                while piece is not None and len(group) < _GROUP:
-                    group.append(piece)
-                    piece = self._queue.get_nowait()
-                is_open = piece is not None
-                if piece is not None:
-                    group.append(piece)
-            except Empty:
-                pass
+            group, is_open = self._take()
             self._commit(group)
             _wake(group)
         self._connection.close()
+
+    def _take(self) -> tuple[list[_Piece[Any]], bool]:
+        """All that waits, at least one piece; False when the last word was to close."""
+        group: list[_Piece[Any]] = []
+        piece = self._queue.get()
+        try:
+            while piece is not None:
+                group.append(piece)
+                if len(group) == _GROUP:
+                    return group, True
+                piece = self._queue.get_nowait()
+        except Empty:
+            return group, True
+        return group, False
 
     def _commit(self, group: list[_Piece[Any]]) -> None:
         """One transaction. When a piece breaks it, it is undone and done again without that piece."""
@@ -107,12 +116,12 @@ class Writer:
                 piece = None
                 self._connection.execute("COMMIT")
                 return
-            except Exception as problem:  # noqa: BLE001 - the thread must outlive what happens to a piece
+            except Exception as problem:  # noqa: BLE001 - the thread outlives whatever happens to a piece
                 self._undo()
-                lost = group if piece is None else [piece]
-                for one in lost:
+                broken = group if piece is None else [piece]
+                for one in broken:
                     one.problem = typed(problem)
-                group = [one for one in group if one not in lost]
+                group = [one for one in group if one not in broken]
 
     def _undo(self) -> None:
         try:
@@ -128,11 +137,10 @@ def _do(piece: _Piece[Any], connection: sqlite3.Connection) -> None:
     try:
         piece.value = piece.work(connection)
     except CallgateError as refusal:
-        # Work refuses before it writes, so the others in the transaction are not touched.
         piece.problem = refusal
 
 
-def _wake(group: Iterable[_Piece[Any]]) -> None:
+def _wake(group: list[_Piece[Any]]) -> None:
     loops: dict[Any, list[_Piece[Any]]] = {}
     for piece in group:
         loops.setdefault(piece.loop, []).append(piece)
