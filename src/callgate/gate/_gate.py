@@ -30,7 +30,7 @@ from callgate.calls import (
     freeze_arguments,
 )
 from callgate.checks import Policy
-from callgate.errors import LocalProtocolError, NestedCallError, UnknownRunError
+from callgate.errors import JournalError, LocalProtocolError, NestedCallError, UnknownRunError
 from callgate.journal import Decision, Store, open_journal
 from callgate.schedule import conflicts
 from callgate.tools import NO_FACTS, Page, Toolset, World, accesses
@@ -200,6 +200,8 @@ class Gate:
 
         By its number, or by the provider's id of the response.
         """
+        if any(known.heard is None and known.number == number for known in state.turns):
+            return None  # another attempt was asked for, and this is its reply
         for known in reversed(state.turns):
             if known.heard is None or not (known.number == number or (number is None and turn.response_id)):
                 continue
@@ -348,9 +350,13 @@ async def _close(host: GateHost, *, own: bool) -> None:
     host.closed = True
     with anyio.move_on_after(host.options.close_seconds):
         for session in list(host.sessions.values()):
-            if session.state.running or session.state.startable:
-                await session.cancel("the gate was closed")
-            await host.release(session)
+            try:
+                if session.state.running or session.state.startable:
+                    await session.cancel("the gate was closed")
+                await host.release(session)
+            except JournalError:
+                # What could not be recorded is unknown to the next who opens the run, which is the truth.
+                continue
     host.workers.close()
     host.workers.kill()
     if own:

@@ -86,6 +86,11 @@ class GateHost:
         """Give up a running call."""
         self.executor.stop(key, "CANCELLED")
 
+    def dropped(self, session: Session) -> None:
+        """The session can write no more; who needs its run opens it anew, from the journal."""
+        if self.sessions.get(session.state.run) is session:
+            del self.sessions[session.state.run]
+
     def told(self, entries: list[Entry]) -> None:
         """Entries became durable: tell who listens."""
         for listener in self.listeners:
@@ -148,7 +153,7 @@ class GateHost:
             other = str(held.facts.get("holder", ""))
             if not is_dead(other):
                 raise
-            return await store.acquire(run, self.holder, seconds, self.clock(), dead=other)
+            return await store.acquire(run, self.holder, seconds, self.clock(), takes_over=other)
 
     def _reconcile(self, session: Session) -> None:
         """Ask the tools that can tell what became of their lost calls."""
@@ -261,7 +266,6 @@ class GateHost:
                 )
             except JournalError as problem:
                 session.fail(problem)
-                self.sessions.pop(session.state.run, None)
 
     async def release(self, session: Session) -> None:
         """Let another process have the run."""

@@ -29,7 +29,11 @@ class Host(Protocol):
 
     store: Store
     bench: Bench
-    clock: Callable[[], float]
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Unix seconds."""
+        ...
 
     def reserve(self, session: Session, wanted: int) -> int:
         """How many of ``wanted`` calls may start now; the session is kicked when there is room again."""
@@ -49,6 +53,10 @@ class Host(Protocol):
 
     def stop(self, key: CallKey) -> None:
         """Give up a running call."""
+        ...
+
+    def dropped(self, session: Session) -> None:
+        """The session can write no more; who needs its run opens it anew, from the journal."""
         ...
 
     def told(self, entries: list[Entry]) -> None:
@@ -131,6 +139,7 @@ class Session:
         """No entry can be written any more: tell every waiter, start nothing."""
         self._broken = problem
         self._queue.clear()
+        self.host.dropped(self)
         self._tell_waiters()
 
     async def run(self) -> None:

@@ -38,6 +38,7 @@ class Workers:
         self._queue: deque[Any] = deque()
         self._parked: list[anyio.Event] = []
         self._shields: set[anyio.CancelScope] = set()
+        self._is_waking = False
         self.closing = False
 
     def submit(self, work: Work) -> None:
@@ -59,9 +60,13 @@ class Workers:
             shield.cancel()
 
     def _wake(self) -> None:
+        """Have one more worker come; one at a time, since each calls the next while work waits."""
+        if self._is_waking or self.closing:
+            return
+        self._is_waking = True
         if self._parked:
             self._parked.pop().set()
-        elif not self.closing:
+        else:
             self._tasks.start_soon(self._stand)
 
     async def _stand(self) -> None:
@@ -74,6 +79,7 @@ class Workers:
 
     async def _serve(self) -> None:
         while not self.closing:
+            self._is_waking = False
             if not self._queue:
                 event = anyio.Event()
                 self._parked.append(event)

@@ -1,0 +1,206 @@
+"""What a call costs at the gate, beside pydantic-ai, openai-agents, LangGraph's ToolNode and plain asyncio.
+
+One process, one run, the same asynchronous tool that does nothing, called 50 times in one turn. For the frameworks with a
+loop the cost of a call is (turn with 50 calls - turn with none) / 50, so that their model step is not counted. Rounds of all
+contestants are interleaved, and the medians are compared: ratios survive a noisy machine, absolute times do not.
+
+    python benchmarks/gate.py [--rounds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import callgate as cg
+from callgate.calls import Finish, ToolCall, Turn, parse_arguments
+
+CALLS = 50
+ARGUMENTS = [json.dumps({"value": n, "text": f"call {n}", "flag": n % 2 == 0}) for n in range(CALLS)]
+TARGET_MICROSECONDS = 60
+
+Round = Callable[[int], Awaitable[None]]
+
+
+async def noop(value: int, text: str, flag: bool = False) -> int:  # noqa: FBT001, FBT002 - a tool's signature
+    """Do nothing."""
+    return value
+
+
+@asynccontextmanager
+async def through_the_gate(journal: str) -> AsyncIterator[Round]:
+    tools = cg.Toolset("bench")
+    tools.tool(effect=cg.Effect.READ)(noop)
+    async with cg.open_gate(tools, journal=journal) as gate:
+        run = iter(range(10**9))
+
+        async def once(calls: int) -> None:
+            made = tuple(ToolCall("noop", parse_arguments(text), text, f"c{n}") for n, text in enumerate(ARGUMENTS[:calls]))
+            turn = Turn(calls=made, finish=Finish.TOOL_CALLS, executable=True, dialect="bench")
+            results = await gate.handle(turn, f"run-{next(run)}")
+            assert [result.status for result in results] == ["ok"] * calls
+
+        yield once
+
+
+@asynccontextmanager
+async def plain_asyncio() -> AsyncIterator[Round]:
+    async def call(text: str) -> int:
+        return await noop(**json.loads(text))
+
+    async def once(calls: int) -> None:
+        assert await asyncio.gather(*map(call, ARGUMENTS[:calls])) == list(range(calls))
+
+    yield once
+
+
+@asynccontextmanager
+async def pydantic_ai() -> AsyncIterator[Round]:
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
+    async def once(calls: int) -> None:
+        def model(messages: list[Any], _info: Any) -> ModelResponse:
+            if calls and len(messages) == 1:
+                return ModelResponse(parts=[ToolCallPart("noop", text, f"c{n}") for n, text in enumerate(ARGUMENTS[:calls])])
+            return ModelResponse(parts=[TextPart("done")])
+
+        agent.model = FunctionModel(model)
+        assert (await agent.run("go")).output == "done"
+
+    agent = Agent(FunctionModel(lambda _messages, _info: ModelResponse(parts=[])), tools=[noop])
+    yield once
+
+
+@asynccontextmanager
+async def openai_agents() -> AsyncIterator[Round]:
+    from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+    set_tracing_disabled(True)
+
+    class Scripted(Model):
+        calls = 0
+
+        async def get_response(self, system: Any, given: Any, *_rest: Any, **_named: Any) -> ModelResponse:
+            asked = given if isinstance(given, list) else []
+            answered = any(isinstance(item, dict) and item.get("type") == "function_call_output" for item in asked)
+            if self.calls and not answered:
+                output: list[Any] = [
+                    ResponseFunctionToolCall(arguments=text, call_id=f"c{n}", name="noop", type="function_call")
+                    for n, text in enumerate(ARGUMENTS[: self.calls])
+                ]
+            else:
+                said = ResponseOutputText(annotations=[], text="done", type="output_text")
+                output = [ResponseOutputMessage(id="m", content=[said], role="assistant", status="completed", type="message")]
+            return ModelResponse(output=output, usage=Usage(), response_id=None)
+
+        def stream_response(self, *_given: Any, **_named: Any) -> Any:
+            raise NotImplementedError
+
+    model = Scripted()
+    agent = Agent(name="bench", tools=[function_tool(noop)], model=model)
+
+    async def once(calls: int) -> None:
+        model.calls = calls
+        assert (await Runner.run(agent, "go")).final_output == "done"
+
+    yield once
+
+
+@asynccontextmanager
+async def langgraph() -> AsyncIterator[Round]:
+    from langchain_core.messages import AIMessage
+    from langchain_core.tools import tool
+    from langgraph.graph import END, START, MessagesState, StateGraph
+    from langgraph.prebuilt import ToolNode
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode([tool(noop)]))
+    graph.add_edge(START, "tools")
+    graph.add_edge("tools", END)
+    app = graph.compile()
+
+    async def once(calls: int) -> None:
+        made = [
+            {"name": "noop", "args": json.loads(text), "id": f"c{n}", "type": "tool_call"}
+            for n, text in enumerate(ARGUMENTS[:calls])
+        ]
+        told = await app.ainvoke({"messages": [AIMessage(content="", tool_calls=made)]})
+        assert len(told["messages"]) == calls + 1
+
+    yield once
+
+
+async def timed(once: Round, calls: int) -> float:
+    start = time.perf_counter()
+    await once(calls)
+    return time.perf_counter() - start
+
+
+async def measure(rounds: int, folder: str) -> dict[str, float]:
+    """Median microseconds a call, by contestant."""
+    contestants: dict[str, tuple[Any, bool]] = {
+        "plain asyncio.gather": (plain_asyncio(), False),
+        "callgate, memory journal": (through_the_gate("memory:"), False),
+        "callgate, SQLite journal, durable": (through_the_gate(f"sqlite:{Path(folder) / 'bench.db'}"), False),
+        "pydantic-ai Agent.run": (pydantic_ai(), True),
+        "openai-agents Runner.run": (openai_agents(), True),
+        "LangGraph ToolNode in a graph": (langgraph(), False),
+    }
+    async with AsyncExitStack() as stack:
+        ready: dict[str, tuple[Round, bool]] = {}
+        for name, (contestant, has_loop) in contestants.items():
+            try:
+                ready[name] = (await stack.enter_async_context(contestant), has_loop)
+            except ImportError as missing:
+                print(f"left out: {name} ({missing.name} is not installed)")
+        taken: dict[str, list[float]] = {name: [] for name in ready}
+        idle: dict[str, list[float]] = {name: [0.0] for name in ready}
+        for turn in range(rounds + 3):
+            for name, (once, has_loop) in ready.items():
+                spent = await timed(once, CALLS)
+                if turn >= 3:  # the first ones compile and warm up
+                    taken[name].append(spent)
+                    if has_loop:
+                        idle[name].append(await timed(once, 0))
+    return {
+        name: (statistics.median(taken[name]) - statistics.median(idle[name][1:] or [0.0])) / CALLS * 1e6 for name in ready
+    }
+
+
+def main() -> int:
+    """Measure, print the table, and say which targets were met."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=60)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        cost = asyncio.run(measure(asked.rounds, folder))
+    memory, durable = cost["callgate, memory journal"], cost["callgate, SQLite journal, durable"]
+    print(f"\n{CALLS} calls in one turn, median of {asked.rounds} rounds\n")
+    print(f"{'contestant':<36}{'us a call':>10}{'calls/s':>10}{'x callgate':>12}")
+    for name, spent in cost.items():
+        print(f"{name:<36}{spent:>10.1f}{1e6 / spent:>10.0f}{spent / memory:>12.2f}")
+    peers = {name: spent for name, spent in cost.items() if "callgate" not in name and "plain" not in name}
+    targets = {f"memory journal under {TARGET_MICROSECONDS} us a call": memory < TARGET_MICROSECONDS}
+    for name, spent in peers.items():
+        targets[f"memory journal faster than {name}"] = memory < spent
+        targets[f"durable SQLite journal faster than {name}"] = durable < spent
+    print()
+    for target, met in targets.items():
+        print(f"{'PASS' if met else 'FAIL'}  {target}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
