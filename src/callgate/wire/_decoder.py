@@ -52,7 +52,17 @@ class Decoder:
         UnknownDialectError: No dialect has this name.
     """
 
-    __slots__ = ("_assembly", "_decode", "_decoder", "_dialect", "_parser", "_state", "_take_all", "_turn")
+    __slots__ = (
+        "_assembly",
+        "_decode",
+        "_decoder",
+        "_dialect",
+        "_parser",
+        "_plain",
+        "_state",
+        "_take_all",
+        "_turn",
+    )
 
     def __init__(
         self,
@@ -69,10 +79,13 @@ class Decoder:
         self._decoder = msgspec.json.Decoder(self._dialect.event)
         self._decode = self._decoder.decode
         self._parser: SseParser | NdjsonParser | None = None
+        self._plain: Callable[[bytes], bytes | None] = _not_plain
         if self._dialect.framing == "sse":
             self._parser = SseParser(line_bytes=limits.line_bytes, event_bytes=limits.event_bytes)
         elif self._dialect.framing == "ndjson":
             self._parser = NdjsonParser(line_bytes=limits.line_bytes)
+        if self._parser is not None:
+            self._plain = self._parser.plain
         names = {wire_name(tool.name): tool.name for tool in tools}
         undoing = _undoing(dialect, tools) if strict else {}
         self._assembly = Assembly(Terms(dialect, names, undoing, limits, max_tokens))
@@ -87,7 +100,9 @@ class Decoder:
         other._assembly = self._assembly.copy()
         other._state = self._state.copy(other._assembly)
         other._take_all = other._state.take_all
-        other._parser = self._parser.copy() if self._parser else None
+        if self._parser is not None:
+            other._parser = self._parser.copy()
+            other._plain = other._parser.plain
         return other
 
     def feed(self, chunk: bytes) -> list[StreamEvent]:
@@ -99,20 +114,16 @@ class Decoder:
         if self._turn is not None:
             raise LocalProtocolError("the decoder is closed; a new response needs a new decoder")
         out: list[StreamEvent] = []
-        parser = self._parser
-        if parser is None:
-            self._state.take(chunk, out)
-            return out
-        data = parser.plain(chunk)
-        if data is not None:
+        data = self._plain(chunk)
+        if data is None:
+            self._feed(chunk, out)
+        else:
             try:
                 event = self._decode(data)
             except msgspec.DecodeError:
-                self._feed(parser, chunk, out)
+                self._feed(chunk, out)
             else:
                 self._take_all((event,), out)
-        else:
-            self._feed(parser, chunk, out)
         return out
 
     def close(self) -> Turn:
@@ -127,21 +138,23 @@ class Decoder:
             self._turn = build(self._assembly)
         return self._turn
 
-    def _feed(self, parser: SseParser | NdjsonParser, chunk: bytes, out: list[StreamEvent]) -> None:
+    def _feed(self, chunk: bytes, out: list[StreamEvent]) -> None:
+        parser = self._parser
+        if parser is None:
+            self._state.take(chunk, out)
+            return
         parts: Sequence[Block | Run]
         parts = take(parser, chunk) if isinstance(parser, SseParser) else parser.blocks(chunk)
         for part in parts:
             if not isinstance(part, Run):
                 self._take(*part, out)
             elif not self._take_run(part, out):
-                for name, data in zip(part.names, part.blob.split(b"\n"), strict=True):
+                for name, data in zip(part.names, part.blob.split(b"\r"), strict=True):
                     self._take(name, data, out)
         if parser.fault is not None:
             self._assembly.fault(parser.fault, out)
 
     def _take_run(self, run: Run, out: list[StreamEvent]) -> bool:
-        if b"error" in run.names:
-            return False
         try:
             events = self._decoder.decode_lines(run.blob)
         except msgspec.DecodeError:
@@ -192,3 +205,7 @@ def _undoing(
     """For the tools that went out in strict form: their arguments, as the tool's own schema means them."""
     told = {tool.name: lower(dialect, tool, strict=True) for tool in tools}
     return {name: partial(undo, lowered.plain) for name, lowered in told.items() if lowered.strict}
+
+
+def _not_plain(_: bytes) -> None:
+    """Of a framing without events no chunk is one."""

@@ -3,29 +3,32 @@
 In: a chunk and the parser that stands before it. Out: the events that the chunk completes, in order:
 ``Run`` values and single blocks. Promise: a run holds exactly the events that the grammar finds there.
 
-Cut at the last blank line, split there, and count: where every newline is accounted for, none is inside a
-line.
+Cut at the last blank line, split before each event, and look for a newline that is left: where there is none,
+each event is one line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ._sse import Block, SseParser
 
 DONE: Final = b"[DONE]"
 
+_ERROR: Final = b"event: error\ndata: "
+_WINDOW: Final = 32 * 1024
 _LAST: Final = b"\n\ndata: [DONE]\n\n"
 _PLAIN: Final = re.compile(rb"^(?:event: ([^\r\n]+)\n)?data: ([^\r\n]*)\n\n", re.MULTILINE)
 
 
 class Run(NamedTuple):
-    """Events of one line of JSON each: the lines, joined by newlines, and the events' names in order.
+    """Events of one line of JSON each: the lines, joined by CR, and the events' names in order.
 
-    Every line begins with ``{`` and ends with ``}``. Between ``}`` and ``{`` JSON allows a newline only
-    outside of any value; so if ``blob`` reads as exactly ``len(names)`` values, each of them is one line.
+    No line has a CR or LF in it; each begins with ``{`` and ends with ``}``. Between ``}`` and ``{`` JSON
+    allows a CR only outside of any value; so if ``blob`` reads as exactly ``len(names)`` values, each line
+    is one.
     """
 
     blob: bytes
@@ -42,19 +45,30 @@ def take(parser: SseParser, chunk: bytes) -> list[Block | Run]:
         chunk = chunk[end:] if end > 1 else b""
     end = chunk.rfind(b"\n\n") + 2
     if end > 1 and parser.idle and b"\r" not in chunk and parser.rest_size + len(chunk) <= parser.limit:
-        runs = _runs(b"".join((*parser.rest, chunk[:end])))
-        if runs:
-            found += runs
-            parser.rest, parser.rest_size = [], 0
-            chunk = chunk[end:]
-    found += parser.blocks(chunk)
-    return found
+        whole = b"".join((*parser.rest, chunk[:end]))
+        parser.hold(b"")
+        for window in _windows(whole):
+            found += _runs(window) or parser.blocks(window)
+        parser.hold(chunk[end:])
+        return found
+    return found + parser.blocks(chunk)
+
+
+def _windows(whole: bytes) -> Iterator[bytes]:
+    """Whole events in portions: most events are of one kind, and then most portions are."""
+    start = 0
+    while len(whole) - start > _WINDOW:
+        end = whole.rfind(b"\n\n", start, start + _WINDOW) + 2
+        end = end if end > 1 else whole.find(b"\n\n", start) + 2
+        yield whole[start:end]
+        start = end
+    yield whole[start:]
 
 
 def run_of(lines: Sequence[bytes], names: Sequence[bytes]) -> Run | None:
     """Lines as a run, if each begins and ends as an object does."""
-    blob = b"\n".join(lines)
-    is_run = blob.startswith(b"{") and blob.endswith(b"}") and blob.count(b"}\n{") == len(lines) - 1
+    blob = b"\r".join(lines)
+    is_run = blob.startswith(b"{") and blob.endswith(b"}") and blob.count(b"}\r{") == len(lines) - 1
     return Run(blob, names) if is_run else None
 
 
@@ -68,27 +82,28 @@ def _runs(whole: bytes) -> list[Block | Run]:
 
 
 def _alike(whole: bytes) -> Run | None:
-    """Whole events that all begin alike: replacing what stands between two of them leaves their lines."""
+    """Whole events that all begin alike: split at what stands between two of them."""
     end = whole.find(b"data: {") + 6
-    if end < len(b"data: "):
-        return None
     head = whole[:end]
-    between = b"}\n\n" + head + b"{"
-    blob = whole[end:-2].replace(between, b"}\n{")
-    count = (len(whole) - 2 - end - len(blob)) // (end + 1) + 1
-    lines = 2 + head.count(b"\n")
-    if not blob.endswith(b"}") or whole.count(b"\n") != lines * count:
+    if head == _ERROR:
         return None
     if head == b"data: ":
-        return Run(blob, (b"",) * count)
-    is_named = lines == 3 and head.startswith(b"event: ") and head.endswith(b"\ndata: ")
-    return Run(blob, (head[7:-7],) * count) if is_named else None
+        name = b""
+    elif head.startswith(b"event: ") and head.find(b"\n") == end - 7:
+        name = head[7:-7]
+    else:
+        return None
+    lines = whole[end:-2].split(b"}\n\n" + head + b"{")
+    blob = b"}\r{".join(lines)
+    # A newline that is left stands inside an event.
+    return Run(blob, (name,) * len(lines)) if blob.endswith(b"}") and b"\n" not in blob else None
 
 
 def _mixed(whole: bytes) -> Run | None:
     """Whole events of one ``data`` field each, at most a name before it."""
     found = _PLAIN.findall(whole)
     named = sum(1 for name, _ in found if name)
-    if not found or whole.count(b"\n") != 2 * len(found) + named:
+    # Every newline is accounted for, so nothing stands between two of them.
+    if whole.count(b"\n") != 2 * len(found) + named or any(name == b"error" for name, _ in found):
         return None
     return run_of([data for _, data in found], [name for name, _ in found])

@@ -24,10 +24,10 @@ STRAY: Final = b"\n"
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LF: Final = 10
+_CR: Final = 13
+_BRACE: Final = 125
 _COLON: Final = 58
-_RETRY_DIGITS: Final = 18
-_NOT_FOUND: Final = 6
-"""Where the data would start if ``find`` found nothing."""
+_RETRY_DIGITS: Final = 4000
 
 Block = tuple[bytes, bytes]
 """The name and the data of an event, not yet decoded."""
@@ -50,8 +50,19 @@ class SseParser:
     """
 
     __slots__ = (
-        *("_after_cr", "_data", "_event_bytes", "_id", "_line_bytes", "_name", "_size", "_started", "_stray"),
-        *("fault", "idle", "last_event_id", "limit", "rest", "rest_size", "retry"),
+        *(
+            "_after_cr",
+            "_data",
+            "_event_bytes",
+            "_id",
+            "_line_bytes",
+            "_name",
+            "_size",
+            "_started",
+            "_stray",
+            "_unread",
+        ),
+        *("_head", "fault", "fresh", "idle", "last_event_id", "limit", "rest", "rest_size", "retry"),
     )
 
     def __init__(self, *, line_bytes: int = LINE_BYTES, event_bytes: int = EVENT_BYTES) -> None:
@@ -59,13 +70,16 @@ class SseParser:
         self._event_bytes = event_bytes
         self._started = False
         self._after_cr = False
+        self._unread = False
         self._data: list[bytes] = []
         self._size = 0
         self._name = b""
         self._id = ""
         self._stray: list[bytes] = []
+        self._head = b"data: {"
         self.limit = min(line_bytes, event_bytes)
         self.idle = False
+        self.fresh = False
         self.rest: list[bytes] = []
         self.rest_size = 0
         self.fault: StreamFault | None = None
@@ -100,37 +114,37 @@ class SseParser:
 
     def plain(self, chunk: bytes) -> bytes | None:
         """The data of a chunk that is one event of one line of JSON; else ``None``, and nothing is read."""
-        if not self.idle or self.rest:
-            return None
-        if chunk.startswith(b"data: {"):
-            start, lines = 6, 2
-        elif chunk.startswith(b"event: ") and not chunk.startswith(b"event: error\n"):
-            start, lines = chunk.find(b"\ndata: {") + 7, 3
-            if start == _NOT_FOUND:
-                return None
-        else:
-            return None
-        # The newlines at its end, and the one after its name, are then all there are.
-        is_one = chunk.endswith(b"}\n\n") and chunk.count(b"\n") == lines and b"\r" not in chunk
-        return chunk[start:-2] if is_one and len(chunk) <= self.limit else None
+        # Events come in runs of one kind: what the last one began with, the next one mostly does too.
+        head, size = self._head, len(chunk)
+        if not chunk.startswith(head):
+            head = self._head = _head(chunk) or head
+        # Only the newlines of the head and the two at the end: all of it is one event, and its data one line.
+        if (
+            self.fresh
+            and chunk.startswith(head)
+            and chunk.find(_LF, len(head)) == size - 2
+            and chunk[-1] == _LF
+            and chunk[-3] == _BRACE
+            and _CR not in chunk
+            and size <= self.limit
+        ):
+            return chunk[len(head) - 1 : -2]
+        return None
+
+    def hold(self, chunk: bytes) -> None:
+        """Keep the beginning of an event unread, until more of it comes."""
+        self.rest, self.rest_size, self._unread = [chunk], len(chunk), True
+        self.fresh = not chunk
 
     def salvage(self) -> list[Block]:
         """What a stream without its last blank line ends in. The standard drops it; many servers mean it."""
         return self.blocks(b"\n\n") if self.rest or self._data or self._stray else []
 
     def _read(self, chunk: bytes, found: list[tuple[bytes, bytes, str]]) -> None:
-        if not self._started:
-            chunk = self._begin(chunk)
-        if self._after_cr and chunk:
-            self._after_cr = False
-            chunk = chunk[1:] if chunk[0] == _LF else chunk
-        if b"\r" in chunk:
-            # A CR at the end is a line end at once; a LF that follows in the next chunk belongs to it.
-            self._after_cr = chunk.endswith(b"\r")
-            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if self.fault is not None or not chunk:
+        if self.fault is not None:
             return
-        *lines, last = chunk.split(b"\n")
+        is_more = self.rest and not self._unread and _LF not in chunk and _CR not in chunk
+        *lines, last = [chunk] if is_more else self._normal(chunk).split(b"\n")
         if lines:
             lines[0] = b"".join((*self.rest, lines[0]))
             self.rest, self.rest_size = [], 0
@@ -138,22 +152,33 @@ class SseParser:
                 self._line(line, found)
                 if self.fault is not None:
                     return
+            self.idle = not (self._data or self._name or self._stray or self._after_cr)
         if last:
             self.rest.append(last)
             self.rest_size += len(last)
             if self.rest_size > self._line_bytes:
                 self._exceed("line", self._line_bytes)
-        self.idle = not (self._data or self._name or self._stray or self._after_cr or self.fault)
+        self.fresh = self.idle and not self.rest
 
-    def _begin(self, chunk: bytes) -> bytes:
-        """Drop the byte order mark, which counts only at the very start."""
-        chunk = b"".join((*self.rest, chunk))
-        self.rest = []
-        if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
-            self.rest = [chunk]
-            return b""
-        self._started = True
-        return chunk.removeprefix(_BOM)
+    def _normal(self, chunk: bytes) -> bytes:
+        """The chunk with what was left unread before it, every line end a LF, and no byte order mark."""
+        if self._unread:
+            chunk = b"".join((*self.rest, chunk))
+            self.rest, self.rest_size, self._unread = [], 0, False
+        if not self._started:
+            if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+                self.hold(chunk)
+                return b""
+            self._started = self.idle = True
+            chunk = chunk.removeprefix(_BOM)
+        if self._after_cr and chunk:
+            self._after_cr = False
+            chunk = chunk[1:] if chunk[0] == _LF else chunk
+        if b"\r" in chunk:
+            # A CR at the end is a line end at once; a LF that follows in the next chunk belongs to it.
+            self._after_cr = chunk.endswith(b"\r")
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return chunk
 
     def _line(self, line: bytes, found: list[tuple[bytes, bytes, str]]) -> None:  # noqa: C901 - a branch a field
         if not line:
@@ -197,4 +222,15 @@ class SseParser:
 
     def _exceed(self, what: str, limit: int) -> None:
         self.rest, self._data, self._stray, self.idle = [], [], [], False
+        self.fresh = False
         self.fault = StreamFault("TOO_LARGE", f"a {what} of the stream has more than {limit} bytes")
+
+
+def _head(chunk: bytes) -> bytes:
+    """How a chunk begins that may be one event of one line of JSON: up to its first brace."""
+    end = chunk.find(b"data: {") + 7
+    head = chunk[:end]
+    is_named = (
+        head.startswith(b"event: ") and head.find(b"\n") == end - 8 and head != b"event: error\ndata: {"
+    )
+    return head if head == b"data: {" or is_named else b""

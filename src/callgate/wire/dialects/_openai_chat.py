@@ -104,11 +104,17 @@ class _State:
     ``by_id``: choice, index and id → the call; ``tried``: calls that were looked at for a seam.
     """
 
-    __slots__ = ("assembly", "by_id", "last", "places", "thinks", "tried")
+    __slots__ = (
+        *("assembly", "by_id", "is_quick", "last", "limit", "main", "places", "texts", "thinks", "tried"),
+    )
 
     def __init__(self, assembly: Assembly) -> None:
         self.assembly = assembly
-        self.places: dict[int, dict[int | None, Slot]] = {0: {}}
+        self.main: dict[int | None, Slot] = {}
+        self.places: dict[int, dict[int | None, Slot]] = {0: self.main}
+        self.texts = assembly.draft(0).text
+        self.limit = assembly.terms.limits.argument_characters
+        self.is_quick = False
         self.last: dict[int, Slot] = {}
         self.by_id: dict[tuple[int, int | None, str], Slot] = {}
         self.tried: set[int] = set()
@@ -122,6 +128,7 @@ class _State:
             number: {index: slots[number][slot.position] for index, slot in places.items()}
             for number, places in self.places.items()
         }
+        other.main, other.is_quick = other.places[0], self.is_quick
         other.last = {number: slots[number][slot.position] for number, slot in self.last.items()}
         other.by_id = {key: slots[key[0]][slot.position] for key, slot in self.by_id.items()}
         other.tried, other.thinks = self.tried.copy(), self.thinks
@@ -129,10 +136,8 @@ class _State:
 
     def take_all(self, events: Sequence[_Chunk], out: list[StreamEvent]) -> None:
         """The quick way, for more text and for more of a known call; it does what ``take`` does."""
-        assembly, places, texts = self.assembly, self.places[0], self.assembly.draft(0).text
-        limit = assembly.terms.limits.argument_characters
-        add = out.append
-        is_quick = bool(assembly.response_id) and not assembly.held
+        places, limit, add = self.main, self.limit, out.append
+        is_quick = self.is_quick
         for chunk in events:
             if (
                 is_quick
@@ -152,7 +157,7 @@ class _State:
                 content, calls = delta.content, delta.tool_calls
                 if calls is None:
                     if content:
-                        texts.append(content)
+                        self.texts.append(content)
                         add(TextDelta(content))
                     continue
                 if (
@@ -171,7 +176,7 @@ class _State:
                     add(ArgumentsDelta(slot.position, text))
                     continue
             self.take(chunk, out)
-            is_quick = bool(assembly.response_id) and not assembly.held
+            is_quick = self.is_quick
 
     def take(self, event: _Chunk, out: list[StreamEvent]) -> None:
         """One chunk."""
@@ -188,6 +193,7 @@ class _State:
                 _finish(self, draft, choice, out)
         if event.error:
             assembly.fault(provider_fault(event.error), out)
+        self.is_quick = bool(assembly.response_id) and not assembly.held
 
     def end(self) -> None:
         """Nothing more comes: arguments that are whole count as closed, which makes no turn executable.
