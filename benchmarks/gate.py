@@ -92,8 +92,8 @@ async def openai_agents() -> AsyncIterator[Round]:
     class Scripted(Model):
         calls = 0
 
-        async def get_response(self, system: Any, given: Any, *_rest: Any, **_named: Any) -> ModelResponse:
-            asked = given if isinstance(given, list) else []
+        async def get_response(self, *_given: Any, input: Any, **_named: Any) -> ModelResponse:  # noqa: A002 - its name
+            asked = input if isinstance(input, list) else []
             answered = any(isinstance(item, dict) and item.get("type") == "function_call_output" for item in asked)
             if self.calls and not answered:
                 output: list[Any] = [

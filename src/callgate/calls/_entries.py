@@ -33,7 +33,7 @@ class Offered(msgspec.Struct, frozen=True, gc=False):
     digest: str
 
 
-class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True):
+class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A run began.
 
     ``task`` is what the user asked, ``system`` the system prompt; both empty when the gate is used alone.
@@ -46,7 +46,7 @@ class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True):
     policy: str = ""
 
 
-class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
+class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A request was sent: the model, what was really sent, which tools were offered under which definitions.
 
     ``tool_bytes`` and ``tool_tokens`` are the size of the tool part; ``tokens_by`` names the estimator when
@@ -68,7 +68,7 @@ class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
     messages_digest: str = ""
 
 
-class TurnHeard(msgspec.Struct, frozen=True, gc=False, tag=True):
+class TurnHeard(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A reply ended. It carries the calls themselves; what was decided of each follows as entries of its own.
 
     ``body_digest`` is the SHA-256 of the raw body where it passed through our hands; ``body`` the body
@@ -98,7 +98,7 @@ class TurnHeard(msgspec.Struct, frozen=True, gc=False, tag=True):
     body: bytes = b""
 
 
-class Admitted(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Admitted(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A call passed the checks.
 
     ``accesses`` are the resources its concrete arguments touch, as they were found then.
@@ -117,7 +117,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False, tag=True):
     held: bool = False
 
 
-class Refused(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Refused(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A call did not pass. ``findings`` say why; the first one's code is the result's."""
 
     key: CallKey
@@ -125,7 +125,7 @@ class Refused(msgspec.Struct, frozen=True, gc=False, tag=True):
     findings: tuple[Finding, ...]
 
 
-class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
+class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A call waits for a person, who decides about ``digest`` and nothing else."""
 
     key: CallKey
@@ -135,7 +135,7 @@ class ApprovalAsked(msgspec.Struct, frozen=True, gc=False, tag=True):
     expires_at: float | None = None
 
 
-class Decided(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Decided(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """Someone outside decided.
 
     ``code`` is the refusal's code when not approved (denied, expired, no approver).
@@ -153,7 +153,7 @@ class Decided(msgspec.Struct, frozen=True, gc=False, tag=True):
     findings: tuple[Finding, ...] = ()
 
 
-class Started(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Started(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """The tool is about to run: durable before it does.
 
     ``attempt`` counts tries from 1; ``lease`` is the fencing token.
@@ -166,12 +166,12 @@ class Started(msgspec.Struct, frozen=True, gc=False, tag=True):
     attempt: int = 1
 
 
-class Returned(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Returned(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """The tool returned.
 
     ``content`` is the whole value as JSON; what the model sees is cut to ``limit`` characters from it.
     ``late``: the call had been given up as unknown before. ``note`` is a code when the value could not be
-    converted.
+    converted. ``kept`` is for the record alone, such as what was deleted.
     """
 
     key: CallKey
@@ -184,9 +184,10 @@ class Returned(msgspec.Struct, frozen=True, gc=False, tag=True):
     trusted: bool = False
     late: bool = False
     note: str = ""
+    kept: Any = None
 
 
-class Raised(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Raised(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """The tool failed, and that is known. ``message`` is for the model; ``detail`` stays in the record."""
 
     key: CallKey
@@ -199,7 +200,7 @@ class Raised(msgspec.Struct, frozen=True, gc=False, tag=True):
     late: bool = False
 
 
-class LostSight(msgspec.Struct, frozen=True, gc=False, tag=True):
+class LostSight(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """Started, and nobody can say whether it happened: timed out, cancelled, process died, reply lost."""
 
     key: CallKey
@@ -209,7 +210,7 @@ class LostSight(msgspec.Struct, frozen=True, gc=False, tag=True):
     evidence: str = ""
 
 
-class Reconciled(msgspec.Struct, frozen=True, gc=False, tag=True):
+class Reconciled(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """Evidence ended the unknown: the tool's ``reconcile``, or a person with a note."""
 
     key: CallKey
@@ -221,7 +222,7 @@ class Reconciled(msgspec.Struct, frozen=True, gc=False, tag=True):
     limit: int = 0
 
 
-class CancelRequested(msgspec.Struct, frozen=True, gc=False, tag=True):
+class CancelRequested(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """Someone asked to stop; a call that had started may succeed all the same.
 
     Without ``key`` it means the whole run.
@@ -233,7 +234,7 @@ class CancelRequested(msgspec.Struct, frozen=True, gc=False, tag=True):
     key: CallKey | None = None
 
 
-class RunEnded(msgspec.Struct, frozen=True, gc=False, tag=True):
+class RunEnded(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A run ended, with its named reason."""
 
     run: str

@@ -43,6 +43,7 @@ from callgate.tools import NO_FACTS, Facts, Tool
 
 from ._machine import CallState, RunState
 
+_NO_SOURCES: Final = Sources()
 _SERIAL: Final = frozenset({Effect.IRREVERSIBLE, Effect.EXECUTE})
 
 
@@ -140,7 +141,6 @@ def turn_digest(turn: Turn) -> str:
 def _turn_received(run: RunState, event: TurnReceived, bench: Bench) -> list[Entry]:
     turn, judged = event.turn, []
     entries: list[Entry] = []
-    sources = _sources(run)
     left = len(turn.calls) if event.budget is None else event.budget
     for position, proposed in enumerate(turn.calls):
         key = CallKey(run.run, event.number, event.attempt, position)
@@ -152,6 +152,7 @@ def _turn_received(run: RunState, event: TurnReceived, bench: Bench) -> list[Ent
         if left <= 0:
             entries.append(Refused(key, event.at, (Finding("CALLS_EXHAUSTED"),)))
             continue
+        sources = _sources(run, tool)
         case = Case(tool, event.offered, event.facts[position], bench.policy, sources, bench.can_ask)
         made = _admit(call, case, event.at, bench)
         left -= isinstance(made[0], Admitted)
@@ -208,8 +209,10 @@ def _heard(run: RunState, event: TurnReceived, calls: tuple[ToolCall, ...]) -> T
     )
 
 
-def _sources(run: RunState) -> Sources:
+def _sources(run: RunState, tool: Tool | None) -> Sources:
     """What a value marked with a source may come from: the user's request, and the results so far."""
+    if tool is None or not any(parameter.source for parameter in tool.parameters):
+        return _NO_SOURCES
     results = tuple(
         call.outcome.content
         for call in run.calls.values()

@@ -286,6 +286,7 @@ class Executor:
     def _returned(self, job: Job, value: Any) -> Returned:
         stands = value if isinstance(value, Result) else Result(value)
         content, note = to_json(stands.content)
+        kept = None if stands.kept is None else to_json(stands.kept)[0]
         limit = job.tool.result_limit if job.tool is not None else 0
         return Returned(
             job.key,
@@ -297,6 +298,7 @@ class Executor:
             stands.next_range,
             stands.trusted,
             note=note,
+            kept=kept,
         )
 
     def _failed(self, job: Job, problem: BaseException) -> Raised | LostSight:

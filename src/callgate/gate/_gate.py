@@ -129,8 +129,12 @@ class Gate:
             await self._host.release(session)
             message = "the journal has no such run"
             raise UnknownRunError(message, run=run)
-        await session.until(lambda: not session.state.running and not session.state.startable)
-        return view(session.state)
+        state, jobs = session.state, self._host.executor.running
+        # A call that is being reconciled does not run, but will soon be known.
+        await session.until(
+            lambda: not (state.running or state.startable or any(key.run == run for key in jobs))
+        )
+        return view(state)
 
     async def asked(self, entry: TurnAsked) -> None:
         """Record that a request was sent; durable when this returns."""
