@@ -6,12 +6,15 @@ In: a tool's name and JSON arguments. Out: an `Answer`, whose `code` is empty fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from callgate.calls import Finding, FrozenDict, Layer, ToolCall, CODES, freeze_arguments
+from callgate.calls import CODES, Finding, FrozenDict, ToolCall, freeze_arguments
 from callgate.errors import ToolError
 from callgate.tools import Context, Facts, Result, Toolset, gather
 from callgate.workspace import Workspace, workspace_tools
+
+NOTHING: Final = Result(None)
+TOOLS: Final = workspace_tools()
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Answer:
     refused: bool = False
     message: str = ""
     facts: dict[str, Any] | None = None
-    result: Result = Result(None)
+    result: Result = NOTHING
 
     @property
     def content(self) -> Any:
@@ -48,11 +51,11 @@ class Desk:
     """A workspace with its tools."""
 
     workspace: Workspace
-    tools: Toolset
+    tools: Toolset = TOOLS
 
     @classmethod
     def at(cls, root: Any, **options: Any) -> Desk:
-        return cls(Workspace(root, **options), workspace_tools())
+        return cls(Workspace(root, **options))
 
     def call(self, name: str, /, key: str = "key", **arguments: Any) -> Answer:
         frozen = freeze_arguments(arguments)
@@ -72,8 +75,7 @@ class Desk:
         try:
             result = tool.function(*bound.args, **bound.kwargs)
         except ToolError as problem:
-            assert problem.tool_code in CODES
-            return Answer(problem.tool_code, message=problem.message, facts=problem.facts)
+            return Answer(CODES[problem.tool_code].name, message=problem.message, facts=problem.facts)
         assert isinstance(result, Result)
         return Answer(result=result)
 

@@ -1,7 +1,7 @@
 """The folder that tools may work in, and the tools that ship with callgate."""
 
+from ._content import version_of
 from ._toolset import workspace_tools
-from ._version import version_of
 from ._workspace import ABSENT, FILE_BYTES, Removed, Workspace
 from ._writing import KEPT_BYTES, restore
 

@@ -17,10 +17,10 @@ from callgate.calls import Finding, Range
 from callgate.errors import ToolError
 from callgate.tools import Context, Result, WorkspacePath
 
+from ._content import version_of
 from ._refusals import refuse
 from ._text import BOM, lines_of, text_of
 from ._tree import Tree, matcher
-from ._version import version_of
 
 PAGE: Final = 16_000
 """Characters one result holds; below a tool's result limit, so that it is cut between lines."""
@@ -98,10 +98,10 @@ class _Search:
 
     wanted: str
     ignore_case: bool
+    left: int
     matches: list[str] = field(default_factory=list)
     size: int = 0
     searched: int = 0
-    left: int = SEARCHED_BYTES
     skipped: int = 0
     truncated: bool = False
 
@@ -117,8 +117,9 @@ class _Search:
         if self.wanted not in self._folded(text):
             return
         for number, line in enumerate(lines_of(text.removeprefix(BOM)), 1):
-            if self.wanted in self._folded(line):
-                self._found(f"{name}:{number}: {line.rstrip()[:LINE]}")
+            place = self._folded(line).find(self.wanted)
+            if place >= 0:
+                self._found(f"{name}:{number}: {_shown(line, place)}")
                 if self.truncated:
                     return
 
@@ -148,7 +149,7 @@ def search_text(
         pattern: Only files whose name fits this glob, such as *.py.
         ignore_case: Take capital and small letters for the same.
     """
-    search = _Search(query.casefold() if ignore_case else query, ignore_case)
+    search = _Search(query.casefold() if ignore_case else query, ignore_case, SEARCHED_BYTES)
     tree = Tree(path.files, path)
     for name in _searchable(path, tree, pattern):
         if search.truncated or ctx.cancelled():
@@ -185,6 +186,14 @@ def _searchable(path: WorkspacePath, tree: Tree, pattern: str | None) -> Iterato
         return iter([str(path)])
     fits = matcher(pattern, path)
     return (name for name in tree.names(recursive=True) if not name.endswith("/") and fits(name))
+
+
+def _shown(line: str, place: int) -> str:
+    """A line, or of a long one what stands around the place that matched."""
+    line = line.rstrip()
+    start = max(0, place - LINE // 2) if len(line) > LINE else 0
+    end = start + LINE
+    return f"{'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}"
 
 
 def _fitting(lines: list[str]) -> int:

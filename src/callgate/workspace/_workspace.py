@@ -24,11 +24,11 @@ from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
 from callgate.tools import Located
 
+from ._content import bounded, version_of, version_of_file
 from ._draft import OURS, Draft, give_name, one_at_a_time
 from ._refusals import refusal, refuse
 from ._resolve import Kind, resolve, unusable
 from ._root import LISTED, Root, sync_folder
-from ._version import version_of, version_of_file
 
 FILE_BYTES: Final = 64 << 20
 """The largest file that is taken: a version is a hash of all of it."""
@@ -42,6 +42,10 @@ NAMES_SHOWN: Final = 200
 _SCHEME: Final = "file:/"
 # A FIFO without a writer must not hang us, nor a terminal become ours.
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+Place = tuple[int, str, str]
+"""An open folder, a name in it, and the canonical name of both for words to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Workspace:
         relative = _relative(resource.removeprefix(_SCHEME)) if resource.startswith(_SCHEME) else resource
         try:
             with self.open_read(relative) as source:
-                return version_of_file(source, self._file_bytes)
+                return version_of_file(source)
         except (ToolError, OSError):
             return None
 
@@ -146,7 +150,7 @@ class Workspace:
         """Open a file for reading, as bytes."""
         with self._at(relative) as (folder, name):
             _must_be_file(_look(folder, name), relative)
-            return _opened(folder, name, relative)
+            return _opened((folder, name, relative), self._file_bytes)
 
     def write_bytes(
         self, relative: str, data: bytes, expected_version: str | None = None, *, mode: int | None = None
@@ -203,7 +207,7 @@ class Workspace:
                     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
                 os.rename(name, gone, src_dir_fd=folder, dst_dir_fd=folder)
                 try:
-                    removed = _taken(folder, gone, relative, limit)
+                    removed = _taken((folder, gone, relative), limit)
                 except BaseException:
                     give_name(folder, gone, name)
                     raise
@@ -215,7 +219,7 @@ class Workspace:
         """What ``discard`` removed under this key; None if it removed nothing, or ``close`` came since."""
         try:
             with self._at(relative) as (folder, _):
-                removed = _taken(folder, _gone(key), relative, self._file_bytes)
+                removed = _taken((folder, _gone(key), relative), self._file_bytes)
         except ToolError as problem:
             if problem.tool_code == "NOT_FOUND":
                 return None
@@ -291,36 +295,35 @@ def _must_be_file(found: os.stat_result | None, relative: str) -> None:
         raise refuse("PATH_UNUSABLE", "it is neither a file nor a folder", relative)
 
 
-def _opened(folder: int, name: str, relative: str) -> BinaryIO:
+def _opened(place: Place, limit: int) -> BinaryIO:
     """Open a file that was looked at; what it is by now is asked of the descriptor."""
+    folder, name, relative = place
     fd = os.open(name, _READ, dir_fd=folder)
     try:
         _must_be_file(os.fstat(fd), relative)
-        return os.fdopen(fd, "rb")
+        return bounded(fd, limit)
     except BaseException:
         os.close(fd)
         raise
 
 
-def _must_match(place: tuple[int, str, str], expected: str | None, limit: int) -> None:
+def _must_match(place: Place, expected: str | None, limit: int) -> None:
     if expected is None or expected == ABSENT:  # the latter is asked when the name is taken
         return
-    folder, name, relative = place
     try:
-        with _opened(folder, name, relative) as source:
-            current = version_of_file(source, limit)
+        with _opened(place, limit) as source:
+            current = version_of_file(source)
     except FileNotFoundError:
-        raise refuse("VERSION_UNKNOWN", "the file is gone", relative) from None
+        raise refuse("VERSION_UNKNOWN", "the file is gone", place[2]) from None
     if current != expected:
         message = "the file has another version by now"
-        raise refuse("VERSION_CONFLICT", message, relative, current_version=current)
+        raise refuse("VERSION_CONFLICT", message, place[2], current_version=current)
 
 
-def _taken(folder: int, name: str, relative: str, limit: int) -> Removed:
-    with _opened(folder, name, relative) as source:
-        data = source.read(limit + 1)
-        mode = stat.S_IMODE(os.fstat(source.fileno()).st_mode)
-    if len(data) > limit:
-        message = f"it has more than {limit} bytes, too many to keep for restoring; ask a person to delete it"
-        raise refuse("TOO_LARGE", message, relative)
-    return Removed(data, mode)
+def _taken(place: Place, limit: int) -> Removed:
+    with _opened(place, limit) as source:
+        found = os.fstat(source.fileno())
+        if found.st_size > limit:
+            message = f"it has more than {limit} bytes, too many to keep; ask a person to delete it"
+            raise refuse("TOO_LARGE", message, place[2])
+        return Removed(source.read(), stat.S_IMODE(found.st_mode))

@@ -26,10 +26,10 @@ from callgate.tools import (
     WorkspacePath,
 )
 
+from ._content import VERSION_DIGITS, version_of
 from ._reading import resource
 from ._refusals import refuse
 from ._text import Replacement, text_of
-from ._version import VERSION_DIGITS, version_of
 from ._workspace import ABSENT, FILE_BYTES, Removed, Workspace
 
 KEPT_BYTES: Final = 8 << 20
@@ -90,6 +90,7 @@ def delete_file(path: WorkspacePath, ctx: Context) -> Result:
         path: The file, relative to the workspace's root.
     """
     workspace = _workspace(path.files)
+    _refuse_link(workspace, path)
     removed = workspace.recall(path, _key(ctx)) or workspace.discard(path, _key(ctx), KEPT_BYTES)
     return _deleted(path, removed)
 
@@ -200,6 +201,16 @@ def _workspace(files: object) -> Workspace:
     raise LocalProtocolError(
         "delete_file keeps what it deletes, which takes a Workspace", got=type(files).__name__
     )
+
+
+def _refuse_link(workspace: Workspace, path: WorkspacePath) -> None:
+    """Whoever deletes a link does not mean the file behind it."""
+    above, _, name = path.written.rstrip("/").rpartition("/")
+    if name in {".", ".."}:
+        return
+    folder = workspace.locate(above or ("/" if path.written.startswith("/") else "."), Mode.READ)
+    if isinstance(folder, Located) and workspace.kind(f"{folder.relative}/{name}") == "other":
+        raise refuse("WRONG_KIND", f"{path.written} is a link; delete {path} itself, if that is meant", path)
 
 
 def _key(context: Context) -> str:
