@@ -262,7 +262,7 @@ def _judged_again(run: RunState, call: CallState, event: Answered, bench: Bench)
     if tool.definition.digest != call.definition:
         return (Finding("APPROVAL_MISMATCH", expected="the definition the call was made under"),)
     case = Case(
-        tool, frozenset((tool.definition.name,)), event.facts, bench.policy, _sources(run), can_ask=True
+        tool, frozenset((tool.definition.name,)), event.facts, bench.policy, _sources(run, tool), can_ask=True
     )
     judgement = judge(call.call, case)
     if judgement.verdict.findings:

@@ -16,7 +16,7 @@ from typing import Protocol
 import anyio
 
 from callgate.calls import CallKey, Entry, RunStarted, State
-from callgate.errors import CallgateError, GateClosedError
+from callgate.errors import CallgateError, GateClosedError, GateError
 from callgate.journal import Lease, Store
 
 from ._decide import Bench, CancelAsked, Dispatch, Ended, Happening, decide
@@ -149,6 +149,12 @@ class Session:
                 pass
         except CallgateError as problem:
             self.fail(problem)
+        except Exception as problem:  # noqa: BLE001 - one run that cannot be decided must not end the others
+            broken = GateError(
+                "the run cannot be gone on with here; it stands in the journal", run=self.state.run
+            )
+            broken.__cause__ = problem
+            self.fail(broken)
         except anyio.get_cancelled_exc_class():
             self.fail(
                 GateClosedError(
