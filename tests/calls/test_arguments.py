@@ -134,6 +134,7 @@ REFUSED: Final = [
     ('{"a":-' + "9" * 5000 + "}", "TOO_LARGE", "/a"),
     (nested(MAX_DEPTH + 1), "TOO_DEEP", "/a" + "/0" * (MAX_DEPTH - 1)),
     (nested(150), "TOO_DEEP", "/a" + "/0" * (MAX_DEPTH - 1)),
+    ('{"a":' * 129 + "1" + "}" * 129, "TOO_DEEP", "/a" * MAX_DEPTH),
     (nested(100_000), "TOO_DEEP", ""),
     ('{"a":"' + "x" * MAX_CHARACTERS + '"}', "TOO_LARGE", ""),
 ]
@@ -166,7 +167,8 @@ def test_broken_text_is_refused_with_line_and_column(text: str, place: str) -> N
 
 
 def test_the_limits_themselves_are_within_the_limits() -> None:
-    for text in (nested(MAX_DEPTH), f'{{"a":{"9" * MAX_DIGITS},"b":-{"9" * MAX_DIGITS}}}'):
+    objects = '{"a":' * MAX_DEPTH + "1" + "}" * MAX_DEPTH
+    for text in (objects, nested(MAX_DEPTH), f'{{"a":{"9" * MAX_DIGITS},"b":-{"9" * MAX_DIGITS}}}'):
         assert parse_arguments(text) == json.loads(text)
 
 

@@ -73,7 +73,7 @@ def read_docstring(text: str | None) -> Docs:
     """Read a docstring in any of the three forms, mixed or not. None is an empty one."""
     if not text or not text.strip():
         return Docs()
-    found = list(_sections(inspect.cleandoc(text).expandtabs().split("\n")))
+    found = list(_sections(_lines(text)))
     parameters: dict[str, str] = {}
     unread: list[str] = []
     for section in found:
@@ -89,6 +89,14 @@ def read_docstring(text: str | None) -> Docs:
         parameters,
         tuple(unread),
     )
+
+
+def _lines(text: str) -> list[str]:
+    first, *rest = inspect.cleandoc(text).expandtabs().split("\n")
+    if (title := _TITLE.fullmatch(first)) and title[1].lower() in _KIND and not _is_indented(rest, 0):
+        # cleandoc measures the margin from the second line on, so it takes that of a section in the first away.
+        rest = [f"    {line}" for line in rest]
+    return [first, *rest]
 
 
 def _says_none(section: _Section) -> bool:

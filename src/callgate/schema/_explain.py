@@ -88,7 +88,7 @@ def _unknown_items(error: Any, _document: Any) -> Iterator[Finding]:
 
 
 def _wrong_type(error: Any, _document: Any) -> Iterator[Finding]:
-    yield Finding("WRONG_TYPE", _at(error), " or ".join(error.kind.types))
+    yield Finding("WRONG_TYPE", _at(error), _types(error.kind.types))
 
 
 def _not_in_enum(error: Any, _document: Any) -> Iterator[Finding]:
@@ -115,13 +115,14 @@ def _unique(error: Any, _document: Any) -> Iterator[Finding]:
     yield Finding("SCHEMA_MISMATCH", _at(error), "items that differ from one another")
 
 
-def _pattern_engine(error: Any, _document: Any) -> Iterator[Finding]:
-    yield Finding(
-        "WRONG_FORMAT",
-        _at(error),
-        "text that the declared pattern can be tried on",
-        "write it shorter and plainer",
-    )
+def _pattern(error: Any, _document: Any) -> Iterator[Finding]:
+    """A pattern that was tried for too long refuses as one that does not match: nobody knows whether it would."""
+    pattern = getattr(error.kind, "pattern", None)
+    if pattern is not None:
+        yield Finding("WRONG_FORMAT", _at(error), _short(f"text that matches {pattern}"))
+    else:
+        expected = "text that the declared pattern can be tried on"
+        yield Finding("WRONG_FORMAT", _at(error), expected, "write it shorter and plainer")
 
 
 def _alternatives(error: Any, document: Any) -> Iterator[Finding]:
@@ -169,7 +170,7 @@ def _scalars(error: Any, flat: list[Any]) -> Iterator[Finding]:
         else:
             options.extend(kind.options if kind.name == "enum" else [kind.expected_value])
     words = [_one_of(options)] if options else []
-    expected = " or ".join([*words, *dict.fromkeys(types)])
+    expected = " or ".join([*words, _types(types)] if types else words)
     code = "NOT_IN_ENUM" if options else "WRONG_TYPE"
     yield Finding(code, _at(error), expected, _nearest_option(error.instance, options))
 
@@ -223,7 +224,7 @@ _EXPLAIN: Final[dict[str, Callable[[Any, Any], Iterator[Finding]]]] = {
     "minProperties": _bound("at least {} names", "WRONG_SIZE"),
     "maxProperties": _bound("at most {} names", "WRONG_SIZE"),
     "format": _bound("text in the format {}", "WRONG_FORMAT", "format"),
-    "pattern": _bound("text that matches {}", "WRONG_FORMAT", "pattern"),
+    "pattern": _pattern,
     "contentEncoding": _bound("text encoded as {}", "WRONG_FORMAT", "content_encoding"),
     "contentMediaType": _bound("text that is {}", "WRONG_FORMAT", "content_media_type"),
     "uniqueItems": _unique,
@@ -232,6 +233,10 @@ _EXPLAIN: Final[dict[str, Callable[[Any, Any], Iterator[Finding]]]] = {
     "propertyNames": _bad_name,
     "falseSchema": _false,
 }
+
+
+def _types(types: Iterable[str]) -> str:
+    return " or ".join(sorted(dict.fromkeys(types), key="null".__eq__))
 
 
 def _json(value: Any) -> str:

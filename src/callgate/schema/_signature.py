@@ -69,6 +69,7 @@ def read_signature(function: Callable[..., Any], hidden: tuple[type, ...] = (), 
         raise ToolDeclarationError(
             message, tool=name, mend="wrap it in a function with annotated parameters"
         ) from problem
+    _refuse_self(parameters, name)
     bound = _bound(function)
     namespace = _namespace(function, written)
     slots: list[Slot] = []
@@ -125,21 +126,18 @@ def own_name(function: Callable[..., Any]) -> str:
 
     ``""`` for a lambda.
     """
-    current: Any = function
-    while isinstance(current, functools.partial):
-        current = current.func
-    name = getattr(current, "__name__", "") or type(current).__name__
+    held = _held(function)
+    name = getattr(held, "__name__", "") or type(held).__name__
     return "" if name == "<lambda>" else str(name)
 
 
 def _doc(function: Callable[..., Any]) -> str:
     """Its own docstring; an object's ``__call__`` speaks before its class, and a partial not at all."""
-    current: Any = function
-    while isinstance(current, functools.partial):
-        current = current.func
-    if inspect.isroutine(current) or isinstance(current, type):
-        return inspect.getdoc(current) or ""
-    return inspect.getdoc(innermost(current)) or inspect.getdoc(type(current)) or ""
+    held = _held(function)
+    if inspect.isroutine(held) or isinstance(held, type):
+        return inspect.getdoc(held) or ""
+    # getdoc would give an undocumented __call__ the words of `object`.
+    return innermost(held).__doc__ or inspect.getdoc(type(held)) or ""
 
 
 def _bound(function: Any) -> frozenset[str]:
@@ -157,16 +155,22 @@ def _bound(function: Any) -> frozenset[str]:
 def _namespace(function: Any, written: Any) -> dict[str, Any]:
     """Where names in annotations are looked up; later ones hide earlier ones, as in Python."""
     names = dict(getattr(written, "__globals__", {}))
-    owner = getattr(function, "__self__", None)
-    if owner is None and not inspect.isroutine(function) and not isinstance(function, functools.partial):
-        owner = function
-    if owner is not None:
-        for kind in reversed((owner if isinstance(owner, type) else type(owner)).__mro__[:-1]):
-            names.update(vars(kind))
+    held = _held(function)
+    owner = getattr(held, "__self__", None) if inspect.isroutine(held) else held
+    kind = owner if isinstance(owner, type) else type(owner)
+    for base in reversed(kind.__mro__[:-1]):
+        names.update(vars(base))
     names.update(_enclosing(written))
     names.update(_closure(written))
-    names.update({p.__name__: p for p in getattr(written, "__type_params__", ())})
+    names.update({parameter.__name__: parameter for parameter in getattr(written, "__type_params__", ())})
     return names
+
+
+def _held(function: Any) -> Any:
+    """What partials hold."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
 
 
 def _closure(written: Any) -> dict[str, Any]:
@@ -207,6 +211,14 @@ def _refuse_variadic(parameter: inspect.Parameter, tool: str) -> None:
         message = "**kwargs without a type cannot be published"
         mend = f"name the parameters, or annotate **{parameter.name} with the type of its values"
         raise ToolDeclarationError(message, tool=tool, parameter=parameter.name, mend=mend)
+
+
+def _refuse_self(parameters: Mapping[str, inspect.Parameter], tool: str) -> None:
+    first = next(iter(parameters.values()), None)
+    if first is not None and first.name in {"self", "cls"} and first.annotation is NOTHING:
+        message = "a method without its object cannot be called"
+        mend = "register the method of an instance: toolset.tool(instance.method)"
+        raise ToolDeclarationError(message, tool=tool, parameter=first.name, mend=mend)
 
 
 def _resolved(parameter: inspect.Parameter, namespace: Mapping[str, Any], tool: str) -> Any:

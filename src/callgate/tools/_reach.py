@@ -1,8 +1,8 @@
 """What one concrete call reaches for: its paths, at any depth, and its named resources.
 
-In: a tool's annotated schema and templates, fixed at declaration; then arguments. Out: touches with their places.
-Promise: every text that the schema calls a workspace path is found, in whatever alternative; a default counts as if
-it had been written; what cannot be named is everything.
+In: a tool's annotated schema and templates, fixed at declaration; then arguments. Out: touches with their
+places. Promise: every text that the schema calls a workspace path is found, in whatever alternative; a
+default counts as if it had been written; what cannot be named is everything.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Reach:
 
 
 def find_paths(document: Mapping[str, Any], value: Any, name: str, mode: Mode) -> Iterator[Touch]:
-    """The paths in one parameter's value. ``mode`` is for those whose schema does not say how they are touched."""
+    """The paths in one parameter's value.
+
+    ``mode`` is for those whose schema does not say how they are touched.
+    """
     yield from _Search(document, mode).below(document["properties"][name], value, (name,))
 
 
@@ -120,8 +123,8 @@ def reach_of(schema: Mapping[str, Any], mode: Mode, accesses: Iterable[Marker], 
     """Read off an annotated schema, and the tool's own accesses, what its calls reach for.
 
     Raises:
-        ToolDeclarationError: A template cannot work, a bare ``reads()`` stands beside no path, or a path inside an
-            object has a default, which would reach the tool unjudged.
+        ToolDeclarationError: A template cannot work, a bare ``reads()`` stands beside no path, or a path
+            inside an object has a default, which would reach the tool unjudged.
     """
     properties: Mapping[str, Any] = schema.get("properties", {})
     frozen: FrozenDict = freeze(dict(schema))
@@ -144,7 +147,7 @@ def reach_of(schema: Mapping[str, Any], mode: Mode, accesses: Iterable[Marker], 
 
 def _refuse_hidden_defaults(schema: Mapping[str, Any], tool: str) -> None:
     for path, below in subschemas(schema):
-        is_inside = isinstance(below, dict) and (path[:1] != ("properties",) or len(path) > 2)  # noqa: PLR2004 - properties, name
+        is_inside = isinstance(below, dict) and (path[:1] != ("properties",) or len(path) > 2)
         if is_inside and below.get("default") is not None and _holds_path(schema, below):
             message = "a path inside an object cannot have a default: nothing in the call would be judged"
             mend = "make it required, or let None stand for the default"

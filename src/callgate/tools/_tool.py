@@ -80,6 +80,11 @@ class Tool:
         """The name calls use."""
         return self.definition.name
 
+    @property
+    def takes_context(self) -> bool:
+        """Whether a ``Context`` is injected."""
+        return bool(self.insides.signature.hidden)
+
     def findings(self, arguments: FrozenDict) -> tuple[Finding, ...]:
         """The structure layer: the published schema first, then the Python types.
 
