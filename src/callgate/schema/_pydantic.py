@@ -11,7 +11,6 @@ pydantic is imported whole but its heavy parts are loaded by its own lazy attrib
 from __future__ import annotations
 
 import functools
-import types
 import typing
 import warnings
 from collections.abc import Mapping
@@ -19,13 +18,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, get_args, get_origin
 
 import pydantic
-import typing_extensions
 
 from callgate.calls import Finding, pointer
 from callgate.errors import ToolDeclarationError
 
 from ._close import close_objects
 from ._signature import NOTHING, Signature, Slot
+from ._typeddict import with_typed_dicts
 
 _EXTRA: Final = "__pydantic_extra__"
 
@@ -144,7 +143,7 @@ def _blame(fields: list[Field], definitions: Mapping[str, Any], signature: Signa
 
 
 def _field(slot: Slot, attribute: str) -> tuple[Field, Any]:
-    annotation = _with_typed_dicts(Any if slot.annotation is NOTHING else slot.annotation)
+    annotation = with_typed_dicts(Any if slot.annotation is NOTHING else slot.annotation)
     default = slot.default
     if default is None:
         # To those who write `x: int = None` it means "may be left out or null" (PEP 484 until 2018).
@@ -283,46 +282,3 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for item in value for text in _texts(item)]
     return [str(value)] if value is not None and value != "" else []
-
-
-def _with_typed_dicts(annotation: Any) -> Any:
-    """``typing.TypedDict`` rebuilt as that of typing_extensions.
-
-    Before Python 3.12 pydantic takes no other.
-    """
-    if typing_extensions.is_typeddict(annotation):
-        return _typed_dict(annotation)
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is None or not arguments:
-        return annotation
-    changed = (
-        tuple(_with_typed_dicts(one) for one in arguments) if origin is not typing.Literal else arguments
-    )
-    if all(new is old for new, old in zip(changed, arguments, strict=True)):
-        return annotation
-    if origin is Annotated:
-        return Annotated[(changed[0], *annotation.__metadata__)]
-    if origin is types.UnionType:
-        return functools.reduce(lambda one, other: one | other, changed)
-    return origin[changed] if not hasattr(annotation, "copy_with") else annotation.copy_with(changed)
-
-
-@functools.lru_cache(maxsize=1024)
-def _typed_dict(kind: Any) -> Any:
-    if type(kind).__module__ != "typing":
-        return kind
-    hints = typing_extensions.get_type_hints(kind, include_extras=True)
-    fields = {name: _with_typed_dicts(hint) for name, hint in hints.items()}
-    optional: frozenset[str] = getattr(kind, "__optional_keys__", frozenset())
-    marked = {
-        name: typing_extensions.NotRequired[hint] if name in optional and not _is_marked(hint) else hint
-        for name, hint in fields.items()
-    }
-    functional: Any = typing_extensions.TypedDict
-    made = functional(kind.__name__, marked)
-    made.__doc__, made.__module__, made.__qualname__ = kind.__doc__, kind.__module__, kind.__qualname__
-    return made
-
-
-def _is_marked(hint: Any) -> bool:
-    return get_origin(hint) in {typing_extensions.NotRequired, typing_extensions.Required}
