@@ -64,6 +64,9 @@ _LOST: Final = frozenset(
 """Names of exception classes, own or inherited, that mean: the request went out and no answer came back."""
 
 
+_NO_CONTEXT: Final = Context()
+
+
 @dataclass(slots=True, eq=False)
 class Job:
     """One try of one call. ``report`` takes the entry; it is called on the event loop and never waits."""
@@ -71,12 +74,14 @@ class Job:
     call: ToolCall
     tool: Tool | None
     accesses: tuple[Access, ...]
-    context: Context
+    attempt: int
     report: Callable[[Outcome], None]
     variables: contextvars.Context
+    deadline: float
+    context: Context = _NO_CONTEXT
+    is_nested: bool = False
     reconciling: bool = False
     scope: anyio.CancelScope | None = None
-    deadline: float = float("inf")
     entered: bool = False
     settled: bool = False
     stopping: str = ""
@@ -90,7 +95,7 @@ class Job:
     @property
     def evidence(self) -> str:
         """What a person looks this try up by."""
-        return f"{self.call.key}#{self.context.attempt}"
+        return f"{self.call.key}#{self.attempt}"
 
     async def run(self) -> None:
         """As a piece of work: run the tool and report; never raises."""
@@ -106,6 +111,7 @@ class Executor:
     world: Any
     clock: Callable[[], float]
     threads: int = 40
+    ended: Callable[[], None] = lambda: None  # noqa: E731 - a default, not a name
     running: dict[CallKey, Job] = field(default_factory=dict)
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _next: float = float("inf")
@@ -206,7 +212,8 @@ class Executor:
         return list(value) if inspect.isgenerator(value) else value
 
     async def _in_thread(self, job: Job, function: Callable[[Job], Any]) -> Any:
-        slots = self._unlimited if job.context.key.run != job.key.run else self._slots
+        # A nested call's caller holds a thread and waits for it.
+        slots = self._unlimited if job.is_nested else self._slots
         borrower = object()
         await slots.acquire_on_behalf_of(borrower)
         token = anyio.lowlevel.current_token()
@@ -329,6 +336,7 @@ class Executor:
         if self.running.get(job.key) is job:
             del self.running[job.key]
         job.report(entry)
+        self.ended()
 
 
 class _Within:

@@ -112,7 +112,7 @@ class Gate:
 
     async def begin(self, run: str, task: str = "", system: str = "") -> RunView:
         """Begin a run with its task, or open the one that has begun."""
-        policy = self._host.bench.policy.digest
+        policy = self._host.policy_digest
         session = await self._host.session(run, Opening(policy, task, system))
         session.kick()
         await session.until(lambda: session.state.started is not None)
@@ -295,7 +295,7 @@ async def _nested(gate: Gate, job: Job, name: str, arguments: Mapping[str, Any])
             message = "a tool cannot call one that touches what it holds itself"
             raise NestedCallError(message, tool=name)
     run = f"{key.run}~{key.turn}.{key.attempt}.{key.position}"
-    await host.session(run, Opening(host.bench.policy.digest, nested=True))
+    await host.session(run, Opening(host.policy_digest, nested=True))
     turn = Turn(calls=(call,), finish=Finish.TOOL_CALLS, executable=True, dialect="callgate")
     return (await gate.handle(turn, run))[0]
 

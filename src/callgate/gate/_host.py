@@ -22,7 +22,7 @@ from callgate.journal import Decision, Lease, Store
 from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather
 
 from ._decide import Answered, Bench, Reopened
-from ._executor import Executor, Job, Outcome
+from ._executor import Executor, Job
 from ._holder import is_dead, new_holder
 from ._machine import CallState, RunState, evolve
 from ._options import GateOptions
@@ -46,10 +46,18 @@ class GateHost:
     progress: list[Callable[[CallKey, str], None]] = field(default_factory=list)
     holder: str = field(default_factory=new_holder)
     closed: bool = False
+    policy_digest: str = field(init=False)
+    _plain: Context = field(init=False)
     _opening: dict[str, anyio.Event] = field(default_factory=dict)
     _reserved: int = 0
     _hungry: deque[Session] = field(default_factory=deque)
     _renewed_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        """What all runs and calls share; the executor tells when there is room again."""
+        self.policy_digest = self.bench.policy.digest
+        self._plain = Context(files=self.world)
+        self.executor.ended = self._feed
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -78,9 +86,11 @@ class GateHost:
         """Have a worker run the session's pump."""
         self.workers.submit(session)
 
-    def execute(self, session: Session, key: CallKey) -> None:
-        """Start the job of a call whose ``Started`` entry is durable."""
-        self.executor.start(self._job(session, session.state.calls[key]))
+    def execute(self, session: Session, keys: list[CallKey]) -> None:
+        """Start the jobs of calls whose ``Started`` entries are durable."""
+        now, calls = anyio.current_time(), session.state.calls
+        for key in keys:
+            self.executor.start(self._job(session, calls[key], now))
 
     def stop(self, key: CallKey) -> None:
         """Give up a running call."""
@@ -114,7 +124,7 @@ class GateHost:
             return found
         self._opening[run] = anyio.Event()
         try:
-            return await self._open(run, opening or Opening(self.bench.policy.digest))
+            return await self._open(run, opening or Opening(self.policy_digest))
         finally:
             self._opening.pop(run).set()
 
@@ -160,36 +170,40 @@ class GateHost:
         for call in session.state.in_state(State.UNKNOWN):
             tool = self.bench.tools.get(call.call.name)
             if tool is not None and tool.reconcile is not None:
-                job = self._job(session, call)
+                job = self._job(session, call, anyio.current_time())
                 job.reconciling = True
                 self.executor.start(job)
 
-    def _job(self, session: Session, call: CallState) -> Job:
+    def _job(self, session: Session, call: CallState, now: float) -> Job:
         made, tool, options = call.call, self.bench.tools.get(call.call.name), self.options
         seconds = min(
             (tool.timeout_seconds if tool else None) or options.timeout_seconds, options.timeout_ceiling
         )
-        deadline = anyio.current_time() + seconds
+        job = Job(
+            made, tool, call.accesses, call.attempt, session.report, session.variables.copy(), now + seconds
+        )
+        job.is_nested = session.opening.nested
+        if tool is not None and (tool.takes_context or tool.reconcile is not None):
+            job.context = self._context(job, call.idempotency_key)
+        else:
+            job.context = self._plain
+        return job
 
-        def report(entry: Outcome) -> None:
-            session.report(entry)
-            self._feed()
-
-        job = Job(made, tool, call.accesses, Context(), report, session.variables.copy(), deadline=deadline)
+    def _context(self, job: Job, idempotency_key: str) -> Context:
+        key = job.key
         hooks = Hooks(
             lambda: bool(job.stopping),
-            lambda text: self._progress(made.key, text),
+            lambda text: self._progress(key, text),
             lambda name, arguments: self.nested(job, name, arguments),
         )
-        job.context = Context(
-            key=made.key,
-            idempotency_key=call.idempotency_key,
-            attempt=call.attempt,
-            deadline=deadline,
+        return Context(
+            key=key,
+            idempotency_key=idempotency_key,
+            attempt=job.attempt,
+            deadline=job.deadline,
             files=self.world,
             hooks=hooks,
         )
-        return job
 
     def _progress(self, key: CallKey, text: str) -> None:
         for listener in self.progress:

@@ -47,8 +47,8 @@ class Host(Protocol):
         """Have a worker run the session's pump."""
         ...
 
-    def execute(self, session: Session, key: CallKey) -> None:
-        """Start the job of a call whose ``Started`` entry is durable."""
+    def execute(self, session: Session, keys: list[CallKey]) -> None:
+        """Start the jobs of calls whose ``Started`` entries are durable."""
         ...
 
     def stop(self, key: CallKey) -> None:
@@ -205,10 +205,11 @@ class Session:
         entries.extend(made)
 
     def _obey(self, commands: list[Command]) -> None:
+        starting = [command.key for command in commands if isinstance(command, Execute)]
+        if starting:
+            self.host.execute(self, starting)
         for command in commands:
-            if isinstance(command, Execute):
-                self.host.execute(self, command.key)
-            elif isinstance(command, Stop):
+            if isinstance(command, Stop):
                 self.host.stop(command.key)
 
     def _tell_waiters(self) -> None:
