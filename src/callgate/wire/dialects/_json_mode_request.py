@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from callgate.calls import ToolCall, Turn
+from callgate.wire._names import wire_name
 from callgate.wire._request import Answered, Encoded, Request, Said
 from callgate.wire._result import render
 from callgate.wire._rules import ANY
@@ -64,13 +65,13 @@ def _heard(turn: Turn, answered: Sequence[Answered]) -> list[Message]:
         before = f"{turn.text}\n" if turn.text and not messages else ""
         messages += (
             {"role": "assistant", "content": before + _call(call)},
-            {"role": "user", "content": f"Result of {call.name}:\n{neutralised(render(result))}"},
+            {"role": "user", "content": f"Result of {wire_name(call.name)}:\n{neutralised(render(result))}"},
         )
     return messages
 
 
 def _call(call: ToolCall) -> str:
-    name = json.dumps(call.name, ensure_ascii=False)
+    name = json.dumps(wire_name(call.name))
     return f'{{"tool": {name}, "arguments": {arguments_text(call).strip()}}}\n'
 
 
@@ -80,10 +81,11 @@ def _object(value: dict[str, Any]) -> str:
 
 def _tools(told: Sequence[Told]) -> Iterator[str]:
     for definition, lowered in told:
-        yield f"- {definition.name}: {lowered.description}"
+        name = wire_name(definition.name)
+        yield f"- {name}: {lowered.description}"
         yield f"  arguments: {json.dumps(lowered.schema, ensure_ascii=False)}"
         for example in definition.examples:
-            call = json.dumps({"tool": definition.name, "arguments": example.arguments}, ensure_ascii=False)
+            call = json.dumps({"tool": name, "arguments": example.arguments}, ensure_ascii=False)
             yield f"  example: {example.request}\n    {call}"
 
 
@@ -91,7 +93,7 @@ def _form(request: Request, told: Sequence[Told]) -> Iterator[str]:
     kind, tool = choice_of(request)
     yield _FORM
     if told and kind != "none":
-        yield f"{_CALL}\nUse the tool {tool}." if tool else _CALL
+        yield f"{_CALL}\nUse the tool {wire_name(tool)}." if tool else _CALL
     if kind not in ("required", "tool"):
         yield _SAY
 
