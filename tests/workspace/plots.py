@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from callgate.errors import ToolError
 from tests.corpus import CORPUS
 
 SECRET: Final = "SECRET"
@@ -184,3 +185,12 @@ def path_of(case: Mapping[str, Any], top: Path) -> Any:
     if "path_json" in case:
         return case["path_json"]
     return case["path"].removesuffix(" (recursive)").replace("{T}", str(top)).replace("{RAND}", "0")
+
+
+def code(attempt: Callable[[], object]) -> str:
+    """The refusal's code, or an empty text."""
+    try:
+        attempt()
+    except ToolError as refused:
+        return refused.tool_code
+    return ""

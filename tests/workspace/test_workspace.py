@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
 from callgate.tools import Files, Located, World
 from callgate.workspace import ABSENT, Workspace, version_of
-from tests.workspace.plots import SECRET, SMALL, around, build
+from tests.workspace.plots import SECRET, SMALL, around, build, code
 from tests.workspace.swapping import swapped
 
 RACE_SECONDS: Final = 0.7
@@ -44,15 +44,6 @@ def workspace(top: Path) -> Iterator[Workspace]:
 def read(workspace: Workspace, relative: str) -> bytes:
     with workspace.open_read(relative) as source:
         return source.read()
-
-
-def code(attempt: Callable[[], object]) -> str:
-    """The refusal's code, or an empty text."""
-    try:
-        attempt()
-    except ToolError as refused:
-        return refused.tool_code
-    return ""
 
 
 def test_it_is_the_world_and_the_files_that_tools_are_promised(workspace: Workspace) -> None:
@@ -268,7 +259,7 @@ def test_what_the_system_denies_is_told_apart_from_what_is_not_there() -> None:
             assert code(lambda: workspace.kind("closed/in")) == "DENIED_BY_SYSTEM"
             assert code(lambda: workspace.write_bytes("new", b"")) == "DENIED_BY_SYSTEM"
             assert code(lambda: workspace.delete("shown")) == "DENIED_BY_SYSTEM"
-            assert code(lambda: workspace.discard("shown", "key", 100)) == "DENIED_BY_SYSTEM"
+            assert code(lambda: workspace.trash.take("shown", "key", 100)) == "DENIED_BY_SYSTEM"
             assert workspace.locate("unread", Mode.READ) == Located(
                 "unread", "unread", "file:/unread", exists=True
             )
@@ -353,7 +344,7 @@ def test_nothing_is_deleted_through_a_folder_swapped_for_a_link(workspace: Works
         workspace.delete("src/main.py")
 
     def discard() -> None:
-        workspace.discard("src/main.py", str(next(number)), 100)
+        workspace.trash.take("src/main.py", str(next(number)), 100)
 
     with swapped(top / "ws/src", top / "ws/out-dir"):
         many(RACE_SECONDS / 2, attempt)
@@ -368,58 +359,12 @@ def test_a_file_swapped_for_a_link_is_deleted_or_left_and_the_link_never_followe
     before = around(top)
     with swapped(top / "ws/a.txt", top / "ws/out", to_the_end=False):
         until = time.monotonic() + RACE_SECONDS
-        while code(lambda: workspace.discard("a.txt", "key", 100)) and time.monotonic() < until:
+        while code(lambda: workspace.trash.take("a.txt", "key", 100)) and time.monotonic() < until:
             pass
     assert around(top) == before
 
 
-# ---------------------------------------------------------------- removed and put back
-
-
-def test_what_was_discarded_is_kept_until_the_workspace_is_closed(workspace: Workspace, top: Path) -> None:
-    (top / "ws/a.txt").chmod(0o640)
-    removed = workspace.discard("a.txt", "key", 100)
-    assert (removed.data, removed.mode) == (b"A", 0o640)
-    assert workspace.kind("a.txt") == ""
-    assert "a.txt" not in workspace.names(".")
-    assert Workspace(top / "ws").recall("a.txt", "key") == removed
-    assert workspace.recall("a.txt", "other key") is None
-    assert workspace.recall("missing/a.txt", "key") is None
-    workspace.close()
-    assert workspace.recall("a.txt", "key") is None
-    assert [path.name for path in (top / "ws").iterdir() if path.name.startswith(".callgate")] == []
-
-
-def test_under_one_key_nothing_is_discarded_twice(workspace: Workspace, top: Path) -> None:
-    workspace.discard("a.txt", "key", 100)
-    (top / "ws/a.txt").write_text("new")
-    assert code(lambda: workspace.discard("a.txt", "key", 100)) == "ALREADY_EXISTS"
-    assert (top / "ws/a.txt").read_text() == "new"
-
-
-def test_a_file_too_large_to_be_kept_stays(workspace: Workspace, top: Path) -> None:
-    (top / "ws/a.txt").write_bytes(b"x" * 101)
-    assert code(lambda: workspace.discard("a.txt", "key", 100)) == "TOO_LARGE"
-    assert (top / "ws/a.txt").read_bytes() == b"x" * 101
-    assert workspace.recall("a.txt", "key") is None
-
-
-def test_a_link_put_in_a_files_place_is_given_back(
-    workspace: Workspace, top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The swap between the look and the rename, made to happen."""
-    real = os.rename
-
-    def swap_first(*names: str, **options: Any) -> None:
-        (top / "ws/a.txt").unlink(missing_ok=True)
-        (top / "ws/a.txt").symlink_to("../outside/secret.txt")
-        monkeypatch.setattr(os, "rename", real)
-        real(*names, **options)
-
-    monkeypatch.setattr(os, "rename", swap_first)
-    assert code(lambda: workspace.discard("a.txt", "key", 100)) == "OUTSIDE_WORKSPACE"
-    assert (top / "ws/a.txt").is_symlink()
-    assert workspace.recall("a.txt", "key") is None
+# ---------------------------------------------------------------- the root
 
 
 def test_a_moved_root_is_not_worked_in(workspace: Workspace, top: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callgate.calls import FrozenDict, ToolCall
 from callgate.errors import LocalProtocolError, ToolError
-from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Result, WorkspacePath
+from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Hooks, Result, WorkspacePath
 from callgate.workspace import Workspace, restore, version_of
 from callgate.workspace import _writing as writing
 from tests.workspace.desk import Desk
@@ -206,6 +206,16 @@ def test_a_file_too_large_for_the_journal_is_left_for_a_person(
     assert answer.code == "TOO_LARGE"
     assert "ask a person" in answer.message
     assert (tmp_path / "a.txt").exists()
+
+
+def test_a_delete_that_was_given_up_keeps_what_it_deleted_for_reconciling(desk: Desk, tmp_path: Path) -> None:
+    tool = desk.tools.get("delete_file")
+    assert tool is not None
+    context = Context(files=desk.workspace, idempotency_key="key", hooks=Hooks(cancelled=lambda: True))
+    bound = tool.bind(FrozenDict({"path": "a.txt"}), context)
+    done = tool.function(*bound.args, **bound.kwargs)
+    desk.workspace.close()
+    assert Desk.at(tmp_path).reconcile("delete_file", path="a.txt") == Happened(done)
 
 
 def test_a_second_try_of_one_delete_deletes_nothing_new(desk: Desk, tmp_path: Path) -> None:

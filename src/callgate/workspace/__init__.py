@@ -2,7 +2,8 @@
 
 from ._content import version_of
 from ._toolset import workspace_tools
-from ._workspace import ABSENT, FILE_BYTES, Removed, Workspace
+from ._trash import Removed
+from ._workspace import ABSENT, FILE_BYTES, Workspace
 from ._writing import KEPT_BYTES, restore
 
 __all__ = [

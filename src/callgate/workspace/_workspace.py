@@ -11,24 +11,20 @@ file and leaves the other alone) and file systems mounted inside the root.
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import BinaryIO, Final, Self
 
 from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
 from callgate.tools import Located
 
-from ._content import bounded, version_of, version_of_file
-from ._draft import OURS, Draft, give_name, one_at_a_time
-from ._refusals import refusal, refuse
+from ._content import version_of, version_of_file
+from ._draft import OURS, Draft, one_at_a_time
+from ._place import Place, at, is_text, kind_of
+from ._refusals import refuse
 from ._resolve import Kind, resolve, unusable
 from ._root import LISTED, Root, sync_folder
+from ._trash import Trash
 
 FILE_BYTES: Final = 64 << 20
 """The largest file that is taken: a version is a hash of all of it."""
@@ -36,24 +32,7 @@ FILE_BYTES: Final = 64 << 20
 ABSENT: Final = "absent"
 """As an expected version: nothing may be there yet."""
 
-NAMES_BYTES: Final = 4095  # Linux PATH_MAX, 4096, less the NUL
-NAMES_SHOWN: Final = 200
-
 _SCHEME: Final = "file:/"
-# A FIFO without a writer must not hang us, nor a terminal become ours.
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-
-
-Place = tuple[int, str, str]
-"""An open folder, a name in it, and the canonical name of both for words to the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What a discarded file was: all it takes to put it back."""
-
-    data: bytes
-    mode: int
 
 
 class Workspace:
@@ -74,7 +53,7 @@ class Workspace:
     def __init__(self, root: str | os.PathLike[str], *, file_bytes: int = FILE_BYTES) -> None:
         self._root = Root(root)
         self._file_bytes = file_bytes
-        self._discarded: set[str] = set()
+        self.trash: Final = Trash(self._root)
 
     def __enter__(self) -> Self:
         return self
@@ -88,11 +67,8 @@ class Workspace:
         return str(self._root.real)
 
     def close(self) -> None:
-        """Remove for good what ``discard`` took away; to be called when all results are recorded."""
-        while self._discarded:
-            relative = self._discarded.pop()
-            with suppress(ToolError), self._at(relative) as (folder, name):
-                os.unlink(name, dir_fd=folder)
+        """Remove for good what was deleted; to be called when all results are recorded."""
+        self.trash.sweep()
 
     def locate(self, text: str, mode: Mode) -> Located | Finding:
         """Where a path leads, or why it cannot be used; links are followed inside the root."""
@@ -121,36 +97,32 @@ class Workspace:
 
     def kind(self, relative: str) -> Kind:
         """``file``, ``folder``, ``other`` (link, pipe, socket, device), or ``""`` where nothing is."""
-        if not _names(relative):
-            return "folder"
         try:
-            with self._at(relative) as (folder, name):
-                found = _look(folder, name)
+            with at(self._root, relative) as place:
+                return kind_of(place.look())
         except ToolError as problem:
-            if problem.tool_code in {"NOT_FOUND", "WRONG_KIND"}:
+            if problem.tool_code == "NOT_FOUND":
                 return ""
             raise
-        return _kind(found)
 
     def names(self, relative: str) -> list[str]:
         """The names in a folder, sorted; folders end in ``/``, links do not.
 
         Names that are not UTF-8, and our own temporary ones, are left out.
         """
-        with self._at(relative) as (above, name):
-            folder = os.open(name, LISTED, dir_fd=above)
+        with at(self._root, relative) as place:
+            folder = os.open(place.name, LISTED, dir_fd=place.folder)
             try:
                 with os.scandir(folder) as entries:
                     found = [entry.name + "/" * entry.is_dir(follow_symlinks=False) for entry in entries]
             finally:
                 os.close(folder)
-        return sorted(one for one in found if not one.startswith(OURS) and _is_text(one))
+        return sorted(name for name in found if not name.startswith(OURS) and is_text(name))
 
     def open_read(self, relative: str) -> BinaryIO:
         """Open a file for reading, as bytes."""
-        with self._at(relative) as (folder, name):
-            _must_be_file(_look(folder, name), relative)
-            return _opened((folder, name, relative), self._file_bytes)
+        with at(self._root, relative) as place:
+            return place.open_read(self._file_bytes)
 
     def write_bytes(
         self, relative: str, data: bytes, expected_version: str | None = None, *, mode: int | None = None
@@ -173,71 +145,25 @@ class Workspace:
             message = f"the content has {len(data)} bytes; a file has at most {self._file_bytes}"
             raise refuse("TOO_LARGE", message, relative)
         create = expected_version in {None, ABSENT}
-        with self._at(relative, create=create) as (folder, name):
-            like = _look(folder, name)
-            if like is not None:
-                _must_be_file(like, relative)
-            with Draft(folder, data, like, mode) as draft:
-                with one_at_a_time(folder):
-                    _must_match((folder, name, relative), expected_version, self._file_bytes)
-                    (draft.create if expected_version == ABSENT else draft.replace)(name)
-                sync_folder(folder)
+        with at(self._root, relative, create=create) as place:
+            like = None if place.look() is None else place.must_be_file()
+            if like is not None and expected_version == ABSENT:
+                raise refuse("ALREADY_EXISTS", "a file of this name exists", relative)
+            with Draft(place.folder, data, like, mode) as draft:
+                with one_at_a_time(place.folder):
+                    _must_match(place, expected_version, self._file_bytes)
+                    (draft.create if expected_version == ABSENT else draft.replace)(place.name)
+                sync_folder(place.folder)
         return version_of(data)
 
     def delete(self, relative: str, expected_version: str | None = None) -> None:
         """Remove a file for good. Raises also ``VERSION_CONFLICT`` and ``VERSION_UNKNOWN``."""
-        with self._at(relative) as (folder, name):
-            _must_be_file(_look(folder, name), relative)
-            with one_at_a_time(folder):
-                _must_match((folder, name, relative), expected_version, self._file_bytes)
-                os.unlink(name, dir_fd=folder)
-            sync_folder(folder)
-
-    def discard(self, relative: str, key: str, limit: int) -> Removed:
-        """Remove a file, but keep what it held, unlisted, until ``close``: by then it is recorded.
-
-        ``key`` is the call's idempotency key: under the same key nothing is removed twice; ``recall`` finds
-        it again after a crash. ``limit`` is the most bytes that are taken.
-        """
-        with self._at(relative) as (folder, name):
-            _must_be_file(_look(folder, name), relative)
-            gone = _gone(key)
-            with one_at_a_time(folder):
-                if _look(folder, gone) is not None:
-                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-                os.rename(name, gone, src_dir_fd=folder, dst_dir_fd=folder)
-                try:
-                    removed = _taken((folder, gone, relative), limit)
-                except BaseException:
-                    give_name(folder, gone, name)
-                    raise
-            sync_folder(folder)
-        self._discarded.add(_sibling(relative, gone))
-        return removed
-
-    def recall(self, relative: str, key: str) -> Removed | None:
-        """What ``discard`` removed under this key; None if it removed nothing, or ``close`` came since."""
-        try:
-            with self._at(relative) as (folder, _):
-                removed = _taken((folder, _gone(key), relative), self._file_bytes)
-        except ToolError as problem:
-            if problem.tool_code == "NOT_FOUND":
-                return None
-            raise
-        self._discarded.add(_sibling(relative, _gone(key)))
-        return removed
-
-    @contextmanager
-    def _at(self, relative: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """The open folder of a canonical name and its last part (``.``: the root); errors become refusals."""
-        self._root.must_stand()
-        names = _names(relative)
-        *above, name = names or ["."]
-        try:
-            with self._root.folder(above, create=create) as folder:
-                yield folder, name
-        except OSError as problem:
-            raise refusal(self._root, problem, relative) from problem
+        with at(self._root, relative) as place:
+            place.must_be_file()
+            with one_at_a_time(place.folder):
+                _must_match(place, expected_version, self._file_bytes)
+                os.unlink(place.name, dir_fd=place.folder)
+            sync_folder(place.folder)
 
 
 def _relative(inside: str) -> str:
@@ -245,85 +171,13 @@ def _relative(inside: str) -> str:
     return f"./{inside}" if inside.startswith(_SCHEME) else inside or "."
 
 
-def _names(relative: str) -> list[str]:
-    names = [name for name in relative.split("/") if name not in {"", "."}]
-    if ".." in names:
-        raise refuse("OUTSIDE_WORKSPACE", "only canonical names are opened", relative)
-    if "\0" in relative or not _is_text(relative):
-        raise refuse("PATH_UNUSABLE", "a name has no NUL and no halves of characters", relative)
-    if len(relative.encode()) > NAMES_BYTES:
-        raise refuse("PATH_UNUSABLE", f"a path has at most {NAMES_BYTES} bytes", relative[:NAMES_SHOWN])
-    return names
-
-
-def _sibling(relative: str, name: str) -> str:
-    return f"{relative.rpartition('/')[0]}/{name}".lstrip("/")
-
-
-def _gone(key: str) -> str:
-    return f"{OURS}{hashlib.sha256(key.encode()).hexdigest()[:32]}.gone"
-
-
-def _is_text(name: str) -> bool:
-    """Names that are not UTF-8 come as lone surrogates (PEP 383)."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def _look(folder: int, name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _kind(found: os.stat_result | None) -> Kind:
-    if found is None:
-        return ""
-    if stat.S_ISREG(found.st_mode):
-        return "file"
-    return "folder" if stat.S_ISDIR(found.st_mode) else "other"
-
-
-def _must_be_file(found: os.stat_result | None, relative: str) -> None:
-    if found is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    if stat.S_ISLNK(found.st_mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    if stat.S_ISDIR(found.st_mode):
-        raise refuse("WRONG_KIND", "it is a folder", relative)
-    if not stat.S_ISREG(found.st_mode):
-        raise refuse("PATH_UNUSABLE", "it is neither a file nor a folder", relative)
-
-
-def _opened(place: Place, limit: int) -> BinaryIO:
-    """Open a file that was looked at; what it is by now is asked of the descriptor."""
-    folder, name, relative = place
-    fd = os.open(name, _READ, dir_fd=folder)
-    try:
-        _must_be_file(os.fstat(fd), relative)
-        return bounded(fd, limit)
-    except BaseException:
-        os.close(fd)
-        raise
-
-
 def _must_match(place: Place, expected: str | None, limit: int) -> None:
     if expected is None or expected == ABSENT:  # the latter is asked when the name is taken
         return
-    try:
-        with _opened(place, limit) as source:
-            current = version_of_file(source)
-    except FileNotFoundError:
-        raise refuse("VERSION_UNKNOWN", "the file is gone", place[2]) from None
+    if place.look() is None:
+        raise refuse("VERSION_UNKNOWN", "the file is gone", place.path)
+    with place.open_read(limit) as source:
+        current = version_of_file(source)
     if current != expected:
         message = "the file has another version by now"
-        raise refuse("VERSION_CONFLICT", message, place[2], current_version=current)
-
-
-def _taken(place: Place, limit: int) -> Removed:
-    with _opened(place, limit) as source:
-        found = os.fstat(source.fileno())
-        if found.st_size > limit:
-            message = f"it has more than {limit} bytes, too many to keep; ask a person to delete it"
-            raise refuse("TOO_LARGE", message, place[2])
-        return Removed(source.read(), stat.S_IMODE(found.st_mode))
+        raise refuse("VERSION_CONFLICT", message, place.path, current_version=current)

@@ -30,7 +30,8 @@ from ._content import VERSION_DIGITS, version_of
 from ._reading import resource
 from ._refusals import refuse
 from ._text import Replacement, text_of
-from ._workspace import ABSENT, FILE_BYTES, Removed, Workspace
+from ._trash import Removed
+from ._workspace import ABSENT, FILE_BYTES, Workspace
 
 KEPT_BYTES: Final = 8 << 20
 """The largest file that delete_file takes: all of it is kept in the journal."""
@@ -89,9 +90,11 @@ def delete_file(path: WorkspacePath, ctx: Context) -> Result:
     Args:
         path: The file, relative to the workspace's root.
     """
-    workspace = _workspace(path.files)
-    _refuse_link(workspace, path)
-    removed = workspace.recall(path, _key(ctx)) or workspace.discard(path, _key(ctx), KEPT_BYTES)
+    _refuse_link(_workspace(path.files), path)
+    trash, key = _workspace(path.files).trash, _key(ctx)
+    removed = trash.recall(path, key, KEPT_BYTES) or trash.take(path, key, KEPT_BYTES)
+    if not ctx.cancelled():  # else nobody may be there to record it, and it stays to be reconciled
+        trash.release(path, key)
     return _deleted(path, removed)
 
 
@@ -167,10 +170,11 @@ def reconcile_delete(context: Context, call: ToolCall) -> Reconciliation:
         return CannotTell()
     workspace, located = found
     try:
-        removed = workspace.recall(located.relative, _key(context))
+        removed = workspace.trash.recall(located.relative, _key(context), KEPT_BYTES)
     except ToolError:
         return CannotTell()
     if removed is not None:
+        workspace.trash.release(located.relative, _key(context))
         return Happened(_deleted(located.relative, removed))
     return DidNotHappen() if located.exists else CannotTell()
 
