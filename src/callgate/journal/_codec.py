@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
-from callgate.calls import Entry, FrozenDict, FrozenList, Raised, Reconciled, Returned, TurnAsked, freeze
+from callgate.calls import Entry, FrozenDict, FrozenList, freeze
 from callgate.errors import JournalCorruptError, JournalVersionError, LocalProtocolError
 
 FORMAT: Final = 1
@@ -26,7 +26,6 @@ FORMAT: Final = 1
 
 _HEAD: Final = b'{"v":%d,' % FORMAT
 _VERSION: Final = re.compile(rb'\{"v":([0-9]{1,9}),')
-_FROZEN: Final = (FrozenDict, FrozenList)
 
 
 def encode_entry(entry: Entry) -> bytes:
@@ -38,7 +37,7 @@ def encode_entry(entry: Entry) -> bytes:
     try:
         line = _ENCODER.encode(entry)
         # msgspec writes NaN and the infinities as null.
-        if b"null" in line and not _is_finite(_json_value(entry)):
+        if b"null" in line and not all(_is_carried(getattr(entry, name)) for name in _JSON[type(entry)]):
             message = "an entry holds a number that JSON cannot carry"
             raise LocalProtocolError(message, entry=type(entry).__name__)
     except UnicodeEncodeError:
@@ -61,7 +60,7 @@ def decode_entry(line: bytes) -> Entry:
         message = "the entry was written by a newer version"
         raise JournalVersionError(message, found=int(head[1]), known=FORMAT)
     try:
-        return _with_frozen_content(_DECODER.decode(line))
+        return _frozen(_DECODER.decode(line))
     except (msgspec.MsgspecError, RecursionError):
         return _decode_tolerantly(line)
 
@@ -72,18 +71,18 @@ def _decode_tolerantly(line: bytes) -> Entry:
     except (ValueError, RecursionError) as problem:
         message = "an entry cannot be read"
         raise JournalCorruptError(message, why=str(problem)) from None
-    return _with_frozen_content(entry)
+    return _frozen(entry)
 
 
-def _with_frozen_content(entry: Entry) -> Entry:
-    # A field of any type comes back as plain dict and list.
-    if isinstance(entry, Returned | Reconciled) and isinstance(entry.content, dict | list):
-        return msgspec.structs.replace(entry, content=freeze(entry.content))
-    return entry
+def _frozen(entry: Entry) -> Entry:
+    """The same, frozen all the way down: a field of any type comes back as plain dict and list."""
+    thawed = {name: getattr(entry, name) for name in _ANY[type(entry)]}
+    frozen = {name: freeze(value) for name, value in thawed.items() if isinstance(value, dict | list)}
+    return msgspec.structs.replace(entry, **frozen) if frozen else entry
 
 
 def _restore(kind: type, value: Any) -> Any:
-    if kind in _FROZEN:
+    if kind in {FrozenDict, FrozenList}:
         frozen = freeze(value)
         if type(frozen) is kind:
             return frozen
@@ -91,16 +90,11 @@ def _restore(kind: type, value: Any) -> Any:
     raise ValueError(message)
 
 
-def _json_value(entry: Entry) -> Any:
-    """What a tool or a host put in; everything else came through a parser that knows no such number."""
-    match entry:
-        case Returned() | Reconciled():
-            return entry.content
-        case Raised():
-            return entry.facts
-        case TurnAsked():
-            return entry.parameters
-    return None
+def _is_carried(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        # The walk is slow, so it is left out where the encoder wrote no null for it.
+        return b"null" not in _ENCODER.encode(value) or _is_finite(value)
+    return _is_finite(value)
 
 
 def _is_finite(value: Any) -> bool:
@@ -111,5 +105,15 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, list | tuple) or all(map(_is_finite, value))
 
 
+def _fields(*types: object) -> dict[type, tuple[str, ...]]:
+    """The fields of each entry that are of one of these types."""
+    return {
+        kind: tuple(field.name for field in msgspec.structs.fields(kind) if field.type in types)
+        for kind in get_args(Entry)
+    }
+
+
+_ANY: Final = _fields(Any)
+_JSON: Final = _fields(Any, FrozenDict, FrozenList)
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Entry, dec_hook=_restore)
