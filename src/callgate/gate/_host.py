@@ -51,6 +51,7 @@ class GateHost:
     _opening: dict[str, anyio.Event] = field(default_factory=dict)
     _reserved: int = 0
     _hungry: deque[Session] = field(default_factory=deque)
+    _favoured: Session | None = None
     _renewed_at: float = 0.0
 
     def __post_init__(self) -> None:
@@ -65,14 +66,15 @@ class GateHost:
         return self.options.clock
 
     def reserve(self, session: Session, wanted: int) -> int:
-        """How many calls may start now; a session that wanted more is kicked when there is room."""
+        """How many calls may start now; a session that wanted more is kicked when its turn comes."""
+        taken = len(self.executor.running) + self._reserved
         if session.opening.nested:
             # A call made from inside a tool: its caller holds a slot and waits for it.
             granted = wanted
+        elif self._hungry and session is not self._favoured and taken:
+            granted = 0
         else:
-            granted = max(
-                0, min(wanted, self.options.concurrency - len(self.executor.running) - self._reserved)
-            )
+            granted = max(0, min(wanted, self.options.concurrency - taken))
         if granted < wanted and session not in self._hungry:
             self._hungry.append(session)
         self._reserved += granted
@@ -210,9 +212,10 @@ class GateHost:
             listener(key, text)
 
     def _feed(self) -> None:
-        """A call ended: there is room for a session that wanted more."""
-        while self._hungry and self.options.concurrency > len(self.executor.running) + self._reserved:
-            self._hungry.popleft().kick()
+        """A call ended: the session that has wanted to start one for longest may."""
+        if self._hungry:
+            self._favoured = self._hungry.popleft()
+            self._favoured.kick()
 
     async def answer(self, session: Session) -> bool:
         """Take what people decided about a run's waiting calls, and what the clock did.
