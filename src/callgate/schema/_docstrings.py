@@ -94,7 +94,7 @@ def read_docstring(text: str | None) -> Docs:
 def _lines(text: str) -> list[str]:
     first, *rest = inspect.cleandoc(text).expandtabs().split("\n")
     if (title := _TITLE.fullmatch(first)) and title[1].lower() in _KIND and not _is_indented(rest, 0):
-        # cleandoc measures the margin from the second line on, so it takes that of a section in the first away.
+        # cleandoc measures the margin from the second line on: it takes away that of a section.
         rest = [f"    {line}" for line in rest]
     return [first, *rest]
 

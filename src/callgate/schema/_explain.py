@@ -116,7 +116,7 @@ def _unique(error: Any, _document: Any) -> Iterator[Finding]:
 
 
 def _pattern(error: Any, _document: Any) -> Iterator[Finding]:
-    """A pattern that was tried for too long refuses as one that does not match: nobody knows whether it would."""
+    """A pattern that was tried for too long refuses too: nobody knows whether it would match."""
     pattern = getattr(error.kind, "pattern", None)
     if pattern is not None:
         yield Finding("WRONG_FORMAT", _at(error), _short(f"text that matches {pattern}"))
