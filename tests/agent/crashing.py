@@ -24,6 +24,7 @@ from callgate.gate import open_gate
 from callgate.journal import Lease, Store, open_journal
 from callgate.models import connect
 from callgate.tools import Context, Toolset
+from callgate.workspace import workspace_tools
 from tests.agent.speaking import SPECS
 
 RUN = "r1"
@@ -61,23 +62,16 @@ class Deadly:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def file_tools(folder: Path) -> Toolset:
-    """A file, tools that read and edit it, and a log of each edit that was really made."""
-    tools = Toolset("file")
-    file, log = folder / "说明.md", folder / "edits.log"
-
-    @tools.tool(Effect.READ)
-    def read_text() -> str:
-        """Read the file."""
-        return file.read_text(encoding="utf-8")
+def tools_for(folder: Path) -> Toolset:
+    """The tools on files, which can tell after a crash what they did, and one that can't."""
+    tools = workspace_tools()
 
     @tools.tool(Effect.WRITE)
-    def replace_text(old: str, new: str, ctx: Context) -> str:
-        """Replace text in the file."""
-        with log.open("a", encoding="utf-8") as lines:
-            lines.write(f"{ctx.key}\n")
-        file.write_text(file.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-        return "replaced"
+    def append_line(line: str, ctx: Context) -> str:
+        """Append a line to the log."""
+        with (folder / "log").open("a", encoding="utf-8") as log:
+            log.write(f"{ctx.key} {line}\n")
+        return "appended"
 
     return tools
 
@@ -86,7 +80,7 @@ async def work(order: Order) -> tuple[Outcome, int]:
     """Do the task, or go on with it."""
     folder = Path(order.folder)
     store = Deadly(await open_journal(f"sqlite:{folder / 'run.db'}"), order)
-    async with open_gate(file_tools(folder), journal=store) as gate:
+    async with open_gate(tools_for(folder), folder / "files", journal=store) as gate:
         agent = Agent(gate, connect(SPECS[order.dialect], base_url=order.url, api_key="k"))
         try:
             outcome = await agent.resume(RUN)

@@ -11,7 +11,6 @@ from callgate.agent import Agent, Limits, Reason
 from callgate.calls import (
     ApprovalAsked,
     AttemptKind,
-    Effect,
     Finish,
     RunEnded,
     RunStarted,
@@ -23,6 +22,7 @@ from callgate.errors import ConfigurationError, LocalProtocolError, UnknownRunEr
 from callgate.gate import open_gate
 from callgate.models import ESTIMATOR, connect
 from callgate.tools import Toolset
+from callgate.workspace import workspace_tools
 from tests.agent.speaking import SPECS, Call, Script, heard_turns, reply, results_in, scripted
 from tests.agent.stage import stage
 from tests.models.loopback import Answer, Loopback, Received
@@ -38,38 +38,22 @@ WRITE_A: list[Call] = [("c2", "write_note", {"title": "a", "content": "北京 �
 
 @pytest.mark.parametrize("dialect", SPECS)
 async def test_a_task_that_reads_and_edits_a_file_is_done(dialect: str, tmp_path: Path) -> None:
-    file = tmp_path / "说明.md"
+    file = tmp_path / "files" / "说明.md"
+    file.parent.mkdir()
     file.write_text("version = 1\n", encoding="utf-8")
-    tools = Toolset("file")
-
-    @tools.tool(Effect.READ)
-    def read_text() -> str:
-        """Read the file."""
-        return file.read_text(encoding="utf-8")
-
-    @tools.tool(Effect.WRITE)
-    def replace_text(old: str, new: str) -> str:
-        """Replace text in the file."""
-        file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        return "replaced"
-
-    edit = [("e", "replace_text", {"old": "version = 1", "new": "version = 2 版"})]
-    with Loopback(scripted(dialect, [[("r", "read_text", {})], edit, "Done: 版本 2."])) as server:
-        async with open_gate(tools, journal=f"sqlite:{tmp_path / 'run.db'}") as gate:
+    read = ("c", "read_file", {"path": "说明.md"})
+    edit = ("c", "replace_in_file", {"path": "说明.md", "old": "version = 1", "new": "version = 2 版"})
+    with Loopback(scripted(dialect, [[read], [edit], "Done: 版本 2."])) as server:
+        async with open_gate(workspace_tools(), file.parent, f"sqlite:{tmp_path / 'run.db'}") as gate:
             model = connect(SPECS[dialect], base_url=server.url, api_key="k")
             outcome = await Agent(gate, model, system="Edit files.").run("Raise the version.", run="r1")
-    assert (outcome.reason, outcome.text, outcome.turns, outcome.calls) == (
-        Reason.ANSWERED,
-        "Done: 版本 2.",
-        3,
-        2,
-    )
+    assert (outcome.reason, outcome.text) == (Reason.ANSWERED, "Done: 版本 2.")
+    assert (outcome.turns, outcome.calls) == (3, 2)
     assert file.read_text(encoding="utf-8") == "version = 2 版\n"
     told = [results_in(request) for request in server.requests]
-    assert [list(results) for results in told] == [[], ["r"], ["r", "e"]]
-    assert "version = 1" in told[1]["r"]
-    assert outcome.usage.total == 330
-    assert outcome.usage.estimator == ""
+    assert [len(results) for results in told] == [0, 1, 2]
+    assert "version = 1" in told[1]["c"]
+    assert (outcome.usage.total, outcome.usage.estimator) == (330, "")
 
 
 @pytest.mark.parametrize("dialect", SPECS)

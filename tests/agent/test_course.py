@@ -81,6 +81,13 @@ def test_a_server_error_is_asked_again_only_if_it_passes() -> None:
     assert course().hear(turn(Finish.ERROR), []) is Reason.MODEL_ERROR
 
 
+def test_a_reply_that_would_break_off_again_is_not_asked_for_again() -> None:
+    broken = (StreamFault("CONNECTION_BROKE", "used up", retryable=False),)
+    run = course()
+    assert run.hear(turn(Finish.CUT, faults=broken), []) is Reason.CUT
+    assert run.outcome(Reason.CUT).detail == "used up"
+
+
 def test_a_reply_nobody_heard_is_asked_for_again_as_often_as_needed() -> None:
     run = course(resends=0)
     for attempt in range(1, 4):

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from callgate.agent import _listen
-from callgate.agent._listen import Heard, listen
+from callgate.agent._listen import CONNECTION_BROKE, Heard, listen
 from callgate.calls import Finish, StreamEvent, TextDelta
 from callgate.errors import TransportError
 from callgate.wire import Decoder
@@ -35,7 +35,7 @@ async def sent(*pieces: bytes | Exception | float) -> AsyncGenerator[bytes, None
 
 async def test_a_whole_reply_is_a_turn_with_the_digest_of_its_bytes() -> None:
     heard = await hear(sent(BODY[:50], BODY[50:]))
-    assert (heard.turn.text, heard.turn.finish, heard.detail) == ("fine", Finish.STOP, "")
+    assert (heard.turn.text, heard.turn.finish, heard.turn.faults) == ("fine", Finish.STOP, ())
     assert heard.body_digest == hashlib.sha256(BODY).hexdigest()
 
 
@@ -54,14 +54,16 @@ async def test_events_are_told_while_the_reply_arrives() -> None:
 
 
 async def test_a_reply_that_breaks_off_is_a_cut_turn_that_says_why() -> None:
-    heard = await hear(sent(BODY[:60], TransportError("the connection broke", kind="cut")))
+    heard = await hear(sent(BODY[:60], TransportError("the connection broke", kind="cut", retryable=True)))
     assert (heard.turn.finish, heard.turn.executable) == (Finish.CUT, False)
-    assert "the connection broke" in heard.detail
+    [fault] = heard.turn.faults
+    assert (fault.code, fault.provider_code, fault.retryable) == (CONNECTION_BROKE, "cut", True)
+    assert "the connection broke" in fault.message
 
 
 async def test_a_break_after_the_replys_own_end_takes_nothing_away() -> None:
     heard = await hear(sent(BODY, TransportError("the connection broke", kind="cut")))
-    assert (heard.turn.text, heard.turn.executable) == ("fine", True)
+    assert (heard.turn.text, heard.turn.executable, heard.turn.faults) == ("fine", True, ())
 
 
 async def test_no_byte_at_all_is_an_error_of_the_transport() -> None:

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 
 
 async def read(model: Model, turns: int = 0) -> bytes:
-    history = (Said("user", "?"), *[Exchange(Turn(text="so"))] * turns)
-    chunks = model.chunks(model.prepare(Request(model.name, history=history)))
+    history: list[Said | Exchange] = [Said("user", "?"), *[Exchange(Turn(text="so"))] * turns]
+    chunks = model.chunks(model.prepare(Request(model.name, history=tuple(history))))
     return b"".join([chunk async for chunk in chunks])
 
 

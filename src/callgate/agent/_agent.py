@@ -189,7 +189,6 @@ class Agent:
         last = view.turns[-1]
         course.calls = view.admitted
         reason = course.hear(last.turn or Turn(), last.results)
-        course.detail = heard.detail or course.detail
         if reason is None and turn.finish is Finish.ERROR:
             await anyio.sleep(self._options.pause_seconds)
         return reason

@@ -71,7 +71,8 @@ class Course:
     def hear(self, turn: Turn, results: Sequence[ToolResult]) -> Reason | None:
         """Take a turn in; the reason to end the run, or None to go on."""
         self.usage = _sum(self.usage, turn.usage)
-        self.results, self.text, self.detail = tuple(results), turn.text, turn.reason
+        self.results, self.text = tuple(results), turn.text
+        self.detail = next((fault.message for fault in turn.faults if fault.fatal), turn.reason)
         self.codes = frozenset(result.code for result in results)
         reason = _reason(turn)
         if reason is None:
@@ -150,7 +151,9 @@ def _reason(turn: Turn) -> Reason | None:
 
 
 def _passes(turn: Turn) -> bool:
-    return turn.finish is not Finish.ERROR or any(fault.retryable for fault in turn.faults)
+    """Whether the same request may do better; a reply that just ended may."""
+    fatal = [fault for fault in turn.faults if fault.fatal]
+    return any(fault.retryable for fault in fatal) or not (fatal or turn.finish is Finish.ERROR)
 
 
 def _sum(one: Usage, other: Usage | None) -> Usage:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio
 
-from callgate.calls import StreamEvent, Turn, TurnDone
+from callgate.calls import Finish, StreamEvent, StreamFault, Turn, TurnDone
 from callgate.errors import TransportError
 from callgate.wire import Decoder
 
+CONNECTION_BROKE: Final = "CONNECTION_BROKE"
+"""The fault of a turn that was cut because its connection broke."""
 _TAIL_SECONDS: Final = 5.0
 """How long after a reply's own end the connection may stay open.
 
@@ -28,11 +30,10 @@ Its usage may still come, but some servers never hang up.
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A turn, the SHA-256 of the bytes it came as, and what broke the connection, if anything did."""
+    """A turn, and the SHA-256 of the bytes it came as."""
 
     turn: Turn
     body_digest: str
-    detail: str
 
 
 async def listen(
@@ -46,7 +47,7 @@ async def listen(
     Raises:
         TransportError: The model could not be asked: no byte came.
     """
-    body, detail = hashlib.sha256(), ""
+    body, broken = hashlib.sha256(), None
     with anyio.CancelScope(deadline=deadline) as scope:
         begun = False
         try:
@@ -62,5 +63,10 @@ async def listen(
         except TransportError as problem:
             if not begun:
                 raise
-            detail = str(problem)
-    return Heard(decoder.close(), body.hexdigest(), detail)
+            broken = problem
+    turn = decoder.close()
+    if broken is not None and turn.finish is Finish.CUT:
+        kind = str(broken.facts.get("kind", ""))
+        fault = StreamFault(CONNECTION_BROKE, str(broken), kind, retryable=broken.retryable)
+        turn = replace(turn, faults=(*turn.faults, fault))
+    return Heard(turn, body.hexdigest())

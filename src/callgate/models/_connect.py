@@ -18,7 +18,7 @@ from ._hosted import HostedModel, HostedOptions
 from ._port import Model
 from ._replay import ReplayModel, ReplayOptions, find_recordings
 
-Options = TypeVar("Options", HostedOptions, ReplayOptions)
+Options = TypeVar("Options")
 
 
 class _Provider(NamedTuple):
@@ -53,21 +53,25 @@ def connect(spec: str, **options: Any) -> Model:
 
     Args:
         spec: ``openai:MODEL``, ``openai-responses:MODEL`` or ``anthropic:MODEL`` (any server that speaks that
-            dialect, by ``base_url=``); ``replay:FILE``, ``replay:FILE,FILE`` or ``replay:FOLDER``; ``local``.
-        options: Those of ``HostedOptions`` or ``ReplayOptions``. A key or base URL that is not given is read
-            from the environment: ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``, ``ANTHROPIC_API_KEY``,
-            ``ANTHROPIC_BASE_URL``.
+            dialect, by ``base_url=``); ``replay:FILE``, ``replay:FILE,FILE`` or ``replay:FOLDER``; ``local``
+            or ``local:FILE.gguf``.
+        options: Those of ``HostedOptions``, ``ReplayOptions`` or ``LocalOptions``. A key or base URL that is
+            not given is read from the environment: ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``,
+            ``ANTHROPIC_API_KEY``, ``ANTHROPIC_BASE_URL``.
 
     Raises:
         ConfigurationError: No such kind of model, no such option, no key for the provider's own server, or no
             such recording.
+        ModelError: The weights of the embedded model are not there.
     """
     kind, _, rest = spec.partition(":")
     if kind in _PROVIDERS and rest:
         return _hosted(_PROVIDERS[kind], rest, _options(HostedOptions, options))
+    if kind == "local":
+        return _local(rest, options)
     if kind == "replay" and rest:
         return ReplayModel(find_recordings(rest), _options(ReplayOptions, options))
-    forms = ", ".join([*(f"{name}:MODEL" for name in _PROVIDERS), "replay:FILE", "local"])
+    forms = ", ".join([*(f"{name}:MODEL" for name in _PROVIDERS), "replay:FILE", "local", "local:FILE.gguf"])
     raise ConfigurationError(f"a model is named by one of {forms}", got=spec)
 
 
@@ -87,8 +91,17 @@ def _hosted(provider: _Provider, name: str, options: HostedOptions) -> Model:
     return HostedModel(name, provider.dialect, replace(options, api_key=key, base_url=url, headers=headers))
 
 
+def _local(path: str, options: Mapping[str, Any]) -> Model:
+    try:
+        # The only file that needs NumPy, which only users of local models have.
+        from ._local import LocalModel, LocalOptions  # noqa: PLC0415 - the door of an extra
+    except ImportError as problem:
+        raise ConfigurationError("the embedded model needs NumPy: pip install 'callgate[local]'") from problem
+    return LocalModel(_options(LocalOptions, {**({"path": path} if path else {}), **options}))
+
+
 def _options(kind: type[Options], given: Mapping[str, Any]) -> Options:
-    known = [field.name for field in fields(kind)]
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type] # the three are dataclasses
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, 1)
