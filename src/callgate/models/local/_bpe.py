@@ -108,12 +108,10 @@ class Tokenizer:
         for code in (*range(9), *range(14, 32), 127):
             self._stand_ins[code] = _OTHER
 
-    def special(self, name: str) -> int:
-        """The id of a control token, e.g. ``<|im_end|>``. Raises `ModelError` if there is none."""
-        found = self._ids.get(name, -1)
-        if found not in self.control_ids:
-            raise ModelError("The model has no such control token", name=name)
-        return found
+    def special(self, name: str) -> int | None:
+        """The id of a control token, e.g. ``<|im_end|>``, if there is one of that name."""
+        found = self._ids.get(name)
+        return found if found in self.control_ids else None
 
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``; the name of a control token inside it is plain text.

@@ -50,8 +50,8 @@ class Engine(Protocol):
         Raises `ModelError` for a byte without a token.
         """
 
-    def special(self, name: str) -> int:
-        """The id of a control token. Raises `ModelError` if there is none of that name."""
+    def special(self, name: str) -> int | None:
+        """The id of a control token, if there is one of that name."""
 
     def eval(self, ids: Sequence[int]) -> Floats:
         """Append ids, at least one; logits of what may come next, float32 of (vocabulary,)."""
@@ -79,14 +79,15 @@ class NumpyEngine:
         self, model: Llama, tokenizer: Tokenizer, *, threads: int = 1, context: int | None = None
     ) -> None:
         limit = model.shape.context
-        if threads < 1 or not 1 <= (context or limit) <= limit:
+        context = limit if context is None else context
+        if threads < 1 or not 1 <= context <= limit:
             raise ModelError(
                 "threads must be 1 or more, and context 1 to the model's own", threads=threads, limit=limit
             )
         self._model = model
         self._tokenizer = tokenizer
         self._threads = threads
-        self._context = context or limit
+        self._context = context
         self._cache = Cache(model.shape)
         self.token_bytes: Sequence[bytes] = tokenizer.token_bytes
         self.end_ids = tokenizer.end_ids
@@ -112,8 +113,8 @@ class NumpyEngine:
         """Ids of plain text. Raises `ModelError` for a byte without a token."""
         return self._tokenizer.encode(text)
 
-    def special(self, name: str) -> int:
-        """The id of a control token. Raises `ModelError` if there is none of that name."""
+    def special(self, name: str) -> int | None:
+        """The id of a control token, if there is one of that name."""
         return self._tokenizer.special(name)
 
     def eval(self, ids: Sequence[int]) -> Floats:
@@ -122,7 +123,7 @@ class NumpyEngine:
         Raises:
             ModelError: no ids, an id outside the vocabulary, or more than the context holds.
         """
-        self._check(ids, [self])
+        check_ids(ids, len(self.token_bytes), self.length, self._context)
         with blas_threads(self._threads):
             for start in range(0, len(ids), _BATCH):
                 hidden = self._model.forward(ids[start : start + _BATCH], [self._cache])
@@ -148,7 +149,8 @@ class NumpyEngine:
         Raises:
             ModelError: as `eval`.
         """
-        self._check(ids, forks)
+        longest = max((fork.length for fork in forks), default=0)
+        check_ids(ids, len(self.token_bytes), longest, self._context)
         step = max(1, _BATCH // max(1, len(forks)))
         caches = [fork._cache for fork in forks]  # noqa: SLF001 - its own class
         with blas_threads(self._threads):
@@ -165,20 +167,19 @@ class NumpyEngine:
             out[at : at + _LOGIT_ROWS] = picked - np.log(np.exp(logits).sum(axis=1))
         return out
 
-    def _check(self, ids: Sequence[int], forks: Sequence[NumpyEngine]) -> None:
-        if not ids:
-            raise ModelError("There is nothing to evaluate: give at least one token id")
-        wrong = [i for i in ids if not 0 <= i < len(self.token_bytes)]
-        if wrong:
-            raise ModelError(
-                "A token id is outside the vocabulary", id=wrong[0], vocabulary=len(self.token_bytes)
-            )
-        longest = max((fork.length for fork in forks), default=0)
-        if longest + len(ids) > self._context:
-            raise ModelError(
-                "The sequence would be longer than the context",
-                length=longest,
-                more=len(ids),
-                context=self._context,
-                mend="Shorten the request, or the descriptions and examples of the tools.",
-            )
+
+def check_ids(ids: Sequence[int], vocabulary: int, length: int, context: int) -> None:
+    """Refuse, with a `ModelError`, ids that no engine could append to a sequence of ``length``."""
+    if not ids:
+        raise ModelError("There is nothing to evaluate: give at least one token id")
+    wrong = [i for i in ids if not 0 <= i < vocabulary]
+    if wrong:
+        raise ModelError("A token id is outside the vocabulary", id=wrong[0], vocabulary=vocabulary)
+    if length + len(ids) > context:
+        raise ModelError(
+            "The sequence would be longer than the context",
+            length=length,
+            more=len(ids),
+            context=context,
+            mend="Shorten the request, or the descriptions and examples of the tools.",
+        )
