@@ -24,10 +24,15 @@ async def open_journal(url: str, *, wait_seconds: float = WAIT_SECONDS) -> Store
         JournalCorruptError: The file is damaged.
         JournalVersionError: A newer version wrote it.
     """
-    kind, _, where = url.partition(":")
-    if kind == "memory" and not where:
+    if url == "memory:":
         return MemoryStore()
+    kind, _, where = url.partition(":")
     if kind == "sqlite" and where:
-        return await open_sqlite(Path(where), wait_seconds)
+        return await open_sqlite(_place(where), wait_seconds)
     message = "a journal's address is memory: or sqlite:PATH"
     raise ConfigurationError(message, got=url)
+
+
+def _place(where: str) -> Path:
+    """Where the file is, whatever folder the process stands in later."""
+    return Path(where).absolute()

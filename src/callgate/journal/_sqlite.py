@@ -26,7 +26,7 @@ from ._writer import Writer
 T = TypeVar("T")
 
 _QUESTIONS = (
-    "SELECT line FROM entries WHERE run_id = ?"
+    "SELECT CAST(line AS BLOB) FROM entries WHERE run_id = ?"
     " AND kind IN ('ApprovalAsked', 'Decided', 'Refused', 'CancelRequested') ORDER BY sequence"
 )
 
@@ -97,7 +97,7 @@ class SqliteStore:
 def _with_reader(path: Path, wait_seconds: float, work: Callable[[sqlite3.Connection], T]) -> T:
     try:
         # mode=rw: a file that is gone must not come back empty.
-        address = f"{path.absolute().as_uri()}?mode=rw"
+        address = f"{path.as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, wait_seconds, isolation_level=None, uri=True)) as connection:
             # One transaction: what is read is the state at one moment.
             connection.execute("BEGIN")
@@ -178,8 +178,9 @@ def _release(lease: Lease, connection: sqlite3.Connection) -> None:
 
 def _read(run: str, start: int, connection: sqlite3.Connection) -> list[Record]:
     """The chain is checked from the entry before ``start`` on."""
+    # CAST: whoever edits by hand may leave text where bytes were.
     rows = connection.execute(
-        "SELECT sequence, line, digest FROM entries JOIN runs ON runs.id = run_id"
+        "SELECT sequence, CAST(line AS BLOB), CAST(digest AS BLOB) FROM entries JOIN runs ON runs.id = run_id"
         " WHERE run = ? AND sequence >= ? ORDER BY sequence",
         (run, max(start - 1, 0)),
     )
@@ -220,7 +221,8 @@ def _call(key: CallKey) -> str:
 
 def _verify(run: str | None, connection: sqlite3.Connection) -> list[Fault]:
     runs = connection.execute(
-        "SELECT id, run, entries, head FROM runs WHERE ?1 IS NULL OR run = ?1 ORDER BY id", (run,)
+        "SELECT id, run, entries, CAST(head AS BLOB) FROM runs WHERE ?1 IS NULL OR run = ?1 ORDER BY id",
+        (run,),
     )
     faults = [
         first_fault(name, partial(_rows, run_id, connection), count, head)
@@ -231,7 +233,9 @@ def _verify(run: str | None, connection: sqlite3.Connection) -> list[Fault]:
 
 def _rows(run_id: int, connection: sqlite3.Connection) -> Iterable[Row]:
     return connection.execute(
-        "SELECT sequence, kind, line, digest FROM entries WHERE run_id = ? ORDER BY sequence", (run_id,)
+        "SELECT sequence, kind, CAST(line AS BLOB), CAST(digest AS BLOB) FROM entries"
+        " WHERE run_id = ? ORDER BY sequence",
+        (run_id,),
     )
 
 

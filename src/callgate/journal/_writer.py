@@ -67,6 +67,9 @@ class Writer:
         self._queue.put(piece)
         try:
             await piece.done.wait()
+        except GeneratorExit:
+            # The loop ended without waiting for this task.
+            raise
         except get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await piece.done.wait()
