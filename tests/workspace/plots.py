@@ -10,7 +10,8 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from callgate.errors import ToolError
 from tests.corpus import CORPUS
 
 SECRET: Final = "SECRET"
+NOBODY: Final = 65534
 AROUND: Final = ("outside", "ws-evil", "home")
 
 SMALL: Final[tuple[dict[str, Any], ...]] = (
@@ -194,3 +196,16 @@ def code(attempt: Callable[[], object]) -> str:
     except ToolError as refused:
         return refused.tool_code
     return ""
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Without root's rights; as somebody who has none anyway, nothing changes."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

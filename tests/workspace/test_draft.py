@@ -7,21 +7,25 @@ import fcntl
 import os
 import random
 import secrets
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from callgate.workspace import Workspace
+from callgate.workspace import ABSENT, Workspace
 from callgate.workspace import _draft as draft_module
 from callgate.workspace._draft import Draft, give_name, one_at_a_time
+from tests.workspace.plots import NOBODY, nobody
 
 WRITER = """
 import sys
-from callgate.workspace import Workspace
+import tempfile
+from callgate.workspace import ABSENT, Workspace
 workspace = Workspace(sys.argv[1])
 turn = 0
 while True:
@@ -33,6 +37,7 @@ while True:
 
 COUNTER = """
 import sys
+import tempfile
 from callgate.errors import ToolError
 from callgate.workspace import Workspace, version_of
 workspace = Workspace(sys.argv[1])
@@ -175,6 +180,46 @@ def test_a_hard_link_elsewhere_keeps_the_old_content(tmp_path: Path, folder: int
     with Draft(folder, b"new", (tmp_path / "a").stat()) as draft:
         draft.replace("a")
     assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("new", "old")
+
+
+def test_a_folder_that_may_not_be_listed_can_be_written_in() -> None:
+    """Then the lock of this process is all there is."""
+    top = Path(tempfile.mkdtemp())
+    try:
+        if os.geteuid() == 0:
+            os.chown(top, NOBODY, NOBODY)
+        workspace = Workspace(top)
+        top.chmod(0o300)
+        with nobody():
+            version = workspace.write_bytes("f", b"1")
+            workspace.write_bytes("f", b"2", version)
+            workspace.write_bytes("g", b"3", ABSENT)
+    finally:
+        top.chmod(0o700)
+    assert {path.name: path.read_bytes() for path in top.iterdir()} == {"f": b"2", "g": b"3"}
+    shutil.rmtree(top)
+
+
+def test_a_file_system_without_locks_leaves_the_lock_of_the_process(
+    folder: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_here(fd: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", none_here)
+    with one_at_a_time(folder):
+        assert draft_module._PROCESS.locked()
+    assert not draft_module._PROCESS.locked()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_replaced_file_keeps_its_owner(tmp_path: Path, folder: int) -> None:
+    old = tmp_path / "theirs"
+    old.write_text("old")
+    os.chown(old, NOBODY, NOBODY)
+    with Draft(folder, b"new", old.stat()) as draft:
+        draft.replace("theirs")
+    assert (old.read_text(), old.stat().st_uid, old.stat().st_gid) == ("new", NOBODY, NOBODY)
 
 
 def test_a_folder_that_another_holds_is_waited_for_and_not_for_ever(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -158,6 +159,36 @@ def test_a_chain_of_links_ends_at_forty(tmp_path: Path) -> None:
     assert (short.names, short.kind) == (("end",), "file")
     assert isinstance(long, Spot)
     assert (long.kind, long.circle) == ("", True)
+
+
+def test_what_is_swapped_under_the_walk_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "link").symlink_to("src")
+    root = Root(tmp_path)
+    real_open, real_readlink = os.open, os.readlink
+    calls = {"src": 2, "link": 2}
+
+    def once_gone(name: str, *rest: Any, **options: Any) -> int:
+        calls[name] = calls.get(name, 0) - 1
+        if calls[name] >= 0:
+            raise NotADirectoryError(errno.ENOTDIR, "swapped")
+        return real_open(name, *rest, **options)
+
+    def once_no_link(name: str, **options: Any) -> str:
+        calls[name] -= 1
+        if calls[name] >= 0:
+            raise OSError(errno.EINVAL, "no link any more")
+        return real_readlink(name, **options)
+
+    monkeypatch.setattr(os, "open", once_gone)
+    monkeypatch.setattr(os, "readlink", once_no_link)
+    assert resolve(root, "link") == Spot(("src",), "folder")
+    calls["src"] = 100
+    found = resolve(root, "src")
+    assert isinstance(found, Finding)
+    assert found.code == "RESOURCE_MOVED"
 
 
 # ---------------------------------------------------------------- any path at all

@@ -10,6 +10,7 @@ import pytest
 
 from callgate.errors import ConfigurationError, ToolError
 from callgate.workspace._root import Root, sync_folder
+from tests.workspace.plots import nobody
 
 
 def descriptors() -> int:
@@ -100,6 +101,34 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     del root
     gc.collect()
     assert descriptors() == before
+
+
+def test_a_root_whose_path_may_no_longer_be_passed_through_still_stands(tmp_path: Path) -> None:
+    """Nobody can tell; the descriptor is what work is done in."""
+    ws = tmp_path / "shut/ws"
+    ws.mkdir(parents=True)
+    root = Root(ws)
+    (tmp_path / "shut").chmod(0)
+    try:
+        with nobody():
+            root.must_stand()
+    finally:
+        (tmp_path / "shut").chmod(0o700)
+
+
+def test_a_folder_made_by_another_meanwhile_is_entered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.mkdir
+
+    def late(name: str, *, dir_fd: int) -> None:
+        real(name, dir_fd=dir_fd)
+        real(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "mkdir", late)
+    with Root(tmp_path).folder(["new"], create=True):
+        pass
+    assert (tmp_path / "new").is_dir()
 
 
 @pytest.mark.parametrize("then", ["deleted", "moved", "replaced by a link", "replaced by a folder"])

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -22,11 +22,10 @@ from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
 from callgate.tools import Files, Located, World
 from callgate.workspace import ABSENT, Workspace, version_of
-from tests.workspace.plots import SECRET, SMALL, around, build, code
+from tests.workspace.plots import SECRET, SMALL, around, build, code, nobody
 from tests.workspace.swapping import swapped
 
 RACE_SECONDS: Final = 0.7
-NOBODY: Final = 65534
 
 
 @pytest.fixture
@@ -225,19 +224,6 @@ def test_a_file_beyond_the_limit_is_not_taken(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- rights and devices
-
-
-@contextmanager
-def nobody() -> Iterator[None]:
-    """Without root's rights; as somebody who has none anyway, nothing changes."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_what_the_system_denies_is_told_apart_from_what_is_not_there() -> None:

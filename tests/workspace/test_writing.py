@@ -191,7 +191,14 @@ def test_a_link_is_not_deleted_in_place_of_what_it_leads_to(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "code"), [(".", "RULE_BROKEN"), ("./", "RULE_BROKEN"), ("x", "NOT_FOUND"), ("d", "WRONG_KIND")]
+    ("path", "code"),
+    [
+        (".", "RULE_BROKEN"),
+        ("./", "RULE_BROKEN"),
+        ("x", "NOT_FOUND"),
+        ("d", "WRONG_KIND"),
+        ("d/..", "WRONG_KIND"),
+    ],
 )
 def test_what_is_no_file_is_not_deleted(desk: Desk, tmp_path: Path, path: str, code: str) -> None:
     (tmp_path / "d").mkdir()

@@ -15,7 +15,7 @@ from callgate.errors import ToolError
 VERSION_DIGITS: Final = 32
 """128 bits of the SHA-256: short enough for a model to copy, and no two files share one by chance."""
 
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 1 << 16
 
 
 class _Bounded(io.FileIO):

@@ -59,19 +59,21 @@ class Place:
         self.must_be_file()  # before it is opened: a device may act on that alone
         fd = os.open(self.name, _READ, dir_fd=self.folder)
         try:
-            self._refuse_other(os.fstat(fd))
+            self._refuse_other(os.fstat(fd), limit)
             return bounded(fd, limit)
         except BaseException:
             os.close(fd)
             raise
 
-    def _refuse_other(self, found: os.stat_result) -> None:
+    def _refuse_other(self, found: os.stat_result, limit: int | None = None) -> None:
         if stat.S_ISLNK(found.st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if stat.S_ISDIR(found.st_mode):
             raise refuse("WRONG_KIND", "it is a folder", self.path)
         if not stat.S_ISREG(found.st_mode):
             raise refuse("PATH_UNUSABLE", "it is neither a file nor a folder", self.path)
+        if limit is not None and found.st_size > limit:
+            raise refuse("PATH_UNUSABLE", f"it has more than {limit} bytes", self.path)
 
 
 @contextmanager

@@ -51,7 +51,9 @@ class Trash:
                 ``at`` raises.
         """
         with at(self._root, path) as place:
-            place.must_be_file()
+            if place.must_be_file().st_size > limit:
+                message = f"it has more than {limit} bytes, too many to keep; ask a person to delete it"
+                raise refuse("TOO_LARGE", message, path)
             gone = place.beside(_gone(key))
             with one_at_a_time(place.folder):
                 if gone.look() is not None:
@@ -97,8 +99,4 @@ def _gone(key: str) -> str:
 
 def _read(place: Place, limit: int) -> Removed:
     with place.open_read(limit) as source:
-        found = os.fstat(source.fileno())
-        if found.st_size > limit:
-            message = f"it has more than {limit} bytes, too many to keep; ask a person to delete it"
-            raise refuse("TOO_LARGE", message, place.path)
-        return Removed(source.read(), stat.S_IMODE(found.st_mode))
+        return Removed(source.read(), stat.S_IMODE(os.fstat(source.fileno()).st_mode))

@@ -47,8 +47,7 @@ def write_file(path: WorkspacePath, content: str, expected_version: Version = No
     Args:
         path: The file, relative to the workspace's root; missing folders on the way are made.
         content: All that the file shall hold.
-        expected_version: The version that read_file gave, to replace that file; left out, the file must not
-            exist yet.
+        expected_version: The version read_file gave, to replace that file; without it the file must be new.
     """
     version = path.write_bytes(content.encode(), expected_version or ABSENT)
     return Result("replaced" if expected_version else "created", resource(path), version, trusted=True)
