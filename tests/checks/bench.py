@@ -18,6 +18,7 @@ from callgate.tools import (
     Toolset,
     WorkspacePath,
     gather,
+    reads,
     source,
     unguarded,
     writes,
@@ -67,6 +68,14 @@ def move_file(
     path: WorkspacePath, to: WorkspacePath, expected_version: str | int | None = None, approved: bool = False
 ) -> str:
     """Move a file."""
+    return ""
+
+
+@TOOLS.tool(effect=Effect.WRITE)
+def copy_file(
+    source: Annotated[WorkspacePath, reads()], to: WorkspacePath, expected_version: str | None = None
+) -> str:
+    """Copy a file."""
     return ""
 
 

@@ -149,12 +149,10 @@ def test_without_a_workspace_no_path_is_let_through() -> None:
     assert "none is open" in judgement.verdict.findings[0].expected
 
 
-def test_a_finding_of_the_world_keeps_its_own_place() -> None:
-    here = Finding("PATH_UNUSABLE", "/path", "shorter names")
-    assert judged("read_file", '{"path":"a"}', facts=Facts({"/path": here})).verdict.findings == (here,)
+def test_a_finding_of_the_world_is_placed_at_the_path() -> None:
     unplaced = Finding("DENIED_BY_SYSTEM", "", "access")
     judgement = judged("read_file", '{"path":"a"}', facts=Facts({"/path": unplaced}))
-    assert told(judgement) == [("DENIED_BY_SYSTEM", "/path")]
+    assert judgement.verdict.findings == (Finding("DENIED_BY_SYSTEM", "/path", "access"),)
 
 
 def test_an_unguarded_path_of_a_foreign_schema_makes_every_call_ask() -> None:
@@ -204,6 +202,11 @@ def test_the_version_may_be_that_of_any_resource_the_call_writes() -> None:
     assert versioned("move_file", '{"path":"src/a.py","to":"new.txt","expected_version":"v8"}') == []
     conflict = [("VERSION_CONFLICT", "/expected_version")]
     assert versioned("move_file", '{"path":"src/a.py","to":"new.txt","expected_version":7}') == conflict
+
+
+def test_the_version_of_what_is_only_read_beside_a_write_does_not_count() -> None:
+    arguments = '{"source":"src/a.py","to":"new.txt","expected_version":"v8"}'
+    assert versioned("copy_file", arguments) == [("VERSION_UNKNOWN", "/expected_version")]
 
 
 def test_the_version_of_a_path_that_leads_out_is_not_asked() -> None:

@@ -85,6 +85,13 @@ def test_case_counts_only_for_a_rule_that_allows() -> None:
     assert decided("search", Rule("Sea*", decision="ask")) == "ask"
 
 
+@pytest.mark.parametrize("rules", [(), (ALLOW,), (ASK,), (DENY,)])
+def test_a_tool_that_always_asks_asks_unless_it_is_forbidden(rules: tuple[Rule, ...]) -> None:
+    permission = Policy(rules).decide(tool("get_record"), ())
+    assert permission.decision == ("deny" if DENY in rules else "ask")
+    assert ("'file_path' is an unguarded path" in permission.reasons) == (DENY not in rules)
+
+
 def test_a_rule_may_speak_of_a_class_or_of_sending_out() -> None:
     assert decided("run_task", Rule(effect=Effect.EXECUTE, decision="allow")) == "allow"
     assert decided("delete_file", Rule(effect=Effect.EXECUTE, decision="allow")) == "ask"

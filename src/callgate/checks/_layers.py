@@ -111,7 +111,7 @@ def _astray(call: ToolCall, tool: Tool, facts: Facts) -> tuple[Finding, ...]:
     """
     if facts.located:
         return tuple(
-            found if found.where else replace(found, where=where)
+            replace(found, where=where)
             for where, found in facts.located.items()
             if isinstance(found, Finding)
         )
