@@ -49,10 +49,7 @@ DEFAULT_MODEL: Final = Published(
 
 @dataclass(frozen=True, slots=True)
 class GotModel:
-    """The weights are at ``path`` and are the published ones;
-
-    ``fetched`` tells whether they were downloaded now.
-    """
+    """The published weights are at ``path``; ``fetched`` tells whether they came just now."""
 
     path: Path
     sha256: str

@@ -20,8 +20,8 @@ from ._engine import Engine
 from ._gguf import Floats
 
 # A word may be copied from where it starts, and a copy may end where a word ends, past punctuation.
-_STARTS = re.compile(rb"(?<![^\s\"'(\[{`])(?=\S)")
-_ENDS = re.compile(rb"[.,;:!?)\]}'\"`\\]*(?:\s|\Z)")
+_STARTS = re.compile(rb"(?:(?<![^\s\"'(\[{`])|(?<=\\[nrt]))(?=\S)")
+_ENDS = re.compile(rb"(?:[.,;:!?)\]}'\"`]|\\\")*(?:\s|\\[nrt]|\Z)")
 _SHUTS = re.compile(rb'"[\s,}\]]*"?')
 
 # Enough text for its first token to be the one that the whole text would begin with.

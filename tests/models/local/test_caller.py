@@ -1,0 +1,214 @@
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callgate.calls import Example, Finish, FrozenDict, ToolDefinition, freeze
+from callgate.errors import ModelError
+from callgate.models.local import CallerOptions, LocalCaller, Message, NumpyEngine
+from callgate.models.local._prompt import NO_TOOL
+from callgate.wire import Decoder
+from tests.models.local.parrot import Parrot
+
+HERE = Path(__file__).parent
+REQUESTS = json.loads((HERE / "requests.json").read_text(encoding="utf-8"))
+EXAMPLES = json.loads((HERE / "examples.json").read_text(encoding="utf-8"))
+DESCRIPTIONS = {
+    "read_file": "Read a text file, or some of its lines.",
+    "list_files": "List what is in a folder.",
+    "search_text": "Search text files for a piece of text.",
+    "write_file": "Write a text file: a new one, or all of an existing one anew.",
+    "replace_in_file": "Replace one piece of text in a file by another; the rest is kept as it is.",
+    "delete_file": "Delete a file.",
+}
+TOOLS = [
+    ToolDefinition.of(
+        name,
+        DESCRIPTIONS[name],
+        FrozenDict({"type": "object"}),
+        tuple(Example(request, freeze(arguments)) for request, arguments in shown),
+    )
+    for name, shown in EXAMPLES.items()
+]
+READ, LIST = TOOLS[:2]
+ARGUMENTS = "Arguments:"
+
+
+def likes_reading(before: str, said: str) -> float:
+    return -1.0 if before.startswith("Tool read_file") else -30.0
+
+
+def caller(saying: bytes, **options: Any) -> LocalCaller:
+    key = ARGUMENTS if saying.startswith((b"{", b"\n")) else "assistant\n"
+    return LocalCaller(Parrot({key: saying}, likes_reading), CallerOptions(copy_bias=0, **options))
+
+
+def test_a_call_is_one_object_and_a_line_break_as_json_mode_reads_it() -> None:
+    proposal = caller(b'{"path": "a.txt"}\n\nRequest: more').propose("Show a.txt", TOOLS)
+    body = b"".join(proposal)
+    assert body == b'{"tool": "read_file", "arguments":{"path": "a.txt"}}\n'
+    assert (proposal.tool, proposal.finish) == ("read_file", Finish.TOOL_CALLS)
+    decoder = Decoder("json-mode", tools=TOOLS)
+    decoder.feed(body)
+    turn = decoder.close()
+    assert turn.executable
+    assert [(call.name, dict(call.arguments)) for call in turn.calls] == [("read_file", {"path": "a.txt"})]
+
+
+def test_bytes_come_while_they_are_decoded() -> None:
+    engine = Parrot({ARGUMENTS: b'{"path": "a.txt"}'}, likes_reading)
+    stream = iter(LocalCaller(engine, CallerOptions(copy_bias=0)).propose("Show a.txt", TOOLS))
+    assert next(stream) == b'{"tool": "read_file", "arguments":'
+    counts = [len(engine.evaluated) for _ in stream]
+    assert counts == sorted(counts)
+    assert counts[-1] - counts[0] == len(b'{"path": "a.txt"}') - 1
+
+
+@pytest.mark.parametrize(
+    ("saying", "finish"),
+    [
+        (b'{"path": "a.t', Finish.CUT),  # the model ended the turn
+        (b'{"path": "a.t\nRequest:', Finish.CUT),  # it began another example
+        (b'{"path": "a.txt"\n\nRequest:', Finish.CUT),
+        (b'{"path": "' + b"a" * 300, Finish.LENGTH),
+    ],
+)
+def test_what_does_not_close_is_a_cut_stream_that_runs_nothing(saying: bytes, finish: Finish) -> None:
+    proposal = caller(saying, call_tokens=40).propose("Show a.txt", TOOLS)
+    body = b"".join(proposal)
+    assert not body.endswith(b"}\n")
+    assert proposal.finish is finish
+    assert proposal.completion_tokens <= 40
+    decoder = Decoder("json-mode", tools=TOOLS)
+    decoder.feed(body)
+    assert not decoder.close().executable
+
+
+def test_without_a_brace_in_mind_the_model_still_writes_an_object() -> None:
+    body = b"".join(caller(b"\n", call_tokens=3).propose("Show a.txt", TOOLS))
+    assert body.startswith(b'{"tool": "read_file", "arguments":{')
+
+
+def test_no_tool_is_a_candidate_with_a_head_start() -> None:
+    def likes(before: str, said: str) -> float:
+        return -8.0 if before.startswith(NO_TOOL) else -6.0
+
+    engine = Parrot({"assistant\n": 'Grüß "Gott"\n'.encode()}, likes)
+    said = LocalCaller(engine).propose("Hello", TOOLS)
+    assert said.tool is None
+    assert said.scores[None] == -4.0
+    assert json.loads(b"".join(said)) == {"text": 'Grüß "Gott"\n'}
+    assert said.finish is Finish.STOP
+    assert LocalCaller(engine, CallerOptions(no_tool_bias=0)).propose("Hello", TOOLS).tool == "read_file"
+
+
+def test_without_tools_the_model_answers() -> None:
+    said = caller(b"Hi").propose("Hello", [])
+    assert b"".join(said) == b'{"text": "Hi"}\n'
+
+
+def test_an_answer_that_runs_out_of_tokens_is_cut() -> None:
+    said = caller(b"Hi" * 100, answer_tokens=7).answer([Message("user", "Hello")])
+    assert b"".join(said) == b'{"text": "HiHiHiH'
+    assert (said.finish, said.completion_tokens) == (Finish.LENGTH, 7)
+
+
+def test_half_a_character_at_the_end_of_an_answer_is_replaced() -> None:
+    said = caller("ü".encode() + "ü".encode()[:1]).answer([Message("user", "Hello")])
+    assert json.loads(b"".join(said)) == {"text": "ü\ufffd"}
+
+
+def test_what_was_read_of_a_tool_is_read_once() -> None:
+    engine = Parrot({ARGUMENTS: b"{}"}, likes_reading)
+    asked = LocalCaller(engine)
+    asked.propose("Show a.txt", TOOLS)
+    first = len(engine.evaluated)
+    asked.propose("Show b.txt", TOOLS)
+    asked.propose("Show c.txt", [READ])
+    assert (first, len(engine.evaluated)) == (len(TOOLS) + 1, first)
+    assert engine.ids == []
+
+
+def test_tools_that_are_offered_no_longer_are_forgotten() -> None:
+    asked = LocalCaller(Parrot({}, likes_reading))
+    for i in range(80):
+        asked.propose("Show", [ToolDefinition.of(f"tool_{i}", "Do it.", FrozenDict())])
+    assert len(asked._read) < 40
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(ModelError, match="one name"):
+        caller(b"{}").propose("Show", [READ, LIST, READ])
+
+
+def test_a_request_with_a_byte_that_the_model_lacks_is_refused() -> None:
+    with pytest.raises(ModelError, match="no token"):
+        caller(b"{}").propose("Show \x04", TOOLS)
+
+
+def test_the_scores_are_those_of_the_request_under_each_tool(tiny_engine: NumpyEngine) -> None:
+    asked = LocalCaller(tiny_engine, CallerOptions(no_tool_bias=0, examples=1))
+    found = asked.propose("Show hello", [READ, LIST]).scores
+    for tool in (READ, LIST):
+        request, arguments = EXAMPLES[tool.name][0]
+        said = (
+            f"{tool.description.what}\n\nRequest: {request}\nArguments: {json.dumps(arguments)}\n\nRequest:"
+        )
+        twin = tiny_engine.fork()
+        ids = tiny_engine.encode(f"Tool {tool.name}: {said}")
+        twin.eval(ids[:-1])
+        (expected,) = twin.logprobs([twin], [ids[-1], *twin.encode(" Show hello\n")])
+        assert found[tool.name] == pytest.approx(float(expected.sum()), abs=1e-2)
+
+
+def without_root(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
+    """`"path": "."` is the default of the tools that have it."""
+    return arguments and {key: value for key, value in arguments.items() if (key, value) != ("path", ".")}
+
+
+def judged(
+    asked: LocalCaller, requests: list[tuple[str | None, str, dict[str, Any] | None]]
+) -> tuple[int, int, int]:
+    """Right tools, right calls, right answers without a tool."""
+    tools = calls = none = 0
+    for tool, request, arguments in requests:
+        proposal = asked.propose(request, TOOLS)
+        if tool is None:
+            none += proposal.tool is None
+            continue
+        said = json.loads(b"".join(proposal))
+        tools += said["tool"] == tool
+        calls += said["tool"] == tool and without_root(said["arguments"]) == without_root(arguments)
+    return tools, calls, none
+
+
+def test_two_plain_requests_become_the_right_calls_of_two_tools(smollm: NumpyEngine) -> None:
+    asked = LocalCaller(smollm)
+    for tool, request, arguments in (REQUESTS["demo"][0], REQUESTS["demo"][-1]):
+        said = json.loads(b"".join(asked.propose(request, [READ, TOOLS[-1]])))
+        assert said == {"tool": tool, "arguments": arguments}
+
+
+@pytest.mark.nightly
+def test_at_least_four_of_six_plain_requests_become_the_right_call(smollm: NumpyEngine) -> None:
+    tools, calls, _ = judged(LocalCaller(smollm), REQUESTS["demo"])
+    assert tools >= 5
+    assert calls >= 4
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("part", "floor"), [("dev", (23, 20, 8)), ("held_out", (20, 13, 7))])
+def test_the_measured_share_of_requests_becomes_the_right_call(
+    smollm: NumpyEngine, part: str, floor: tuple[int, int, int]
+) -> None:
+    found = judged(LocalCaller(smollm), REQUESTS[part])
+    assert all(have >= least for have, least in zip(found, floor, strict=True)), found
+
+
+def test_no_request_stands_in_two_of_the_sets_nor_among_the_examples() -> None:
+    sets = [{request for _, request, _ in REQUESTS[part]} for part in ("dev", "held_out", "demo")]
+    sets.append({request for shown in EXAMPLES.values() for request, _ in shown})
+    assert all(not one & other for one, other in pairwise([*sets, *sets]))
+    assert [len(each) for each in sets[:3]] == [32, 32, 6]
