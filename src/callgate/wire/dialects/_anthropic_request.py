@@ -45,13 +45,24 @@ def _said(said: Said) -> list[Message]:
 
 
 def _heard(turn: Turn, answered: Sequence[Answered]) -> list[Message]:
-    kept = list(turn.kept) if turn.dialect == "anthropic" else []
+    kept = _kept(turn) if turn.dialect == "anthropic" else []
     calls = [_call(wire_id, call) for wire_id, call, _ in answered]
     content = [*kept, *_text(turn.text or turn.refusal), *calls]
     messages: list[Message] = [{"role": "assistant", "content": content}]
     if answered:
         messages.append({"role": "user", "content": [_result(one) for one in answered]})
     return [message for message in messages if message["content"]]
+
+
+def _kept(turn: Turn) -> list[Message]:
+    """What to repeat. The API refuses thinking that was cut, and a server's call without its result."""
+    whole = {block["tool_use_id"] for block in turn.kept if "tool_use_id" in block}
+    return [
+        block
+        for block in turn.kept
+        if (block["type"] != "thinking" or block.get("signature"))
+        and (not block["type"].endswith("tool_use") or block.get("id") in whole)
+    ]
 
 
 def _call(wire_id: str, call: ToolCall) -> Message:

@@ -34,8 +34,13 @@ def _said(said: Said) -> list[Message]:
 
 
 def _heard(turn: Turn, answered: Sequence[Answered]) -> list[Message]:
-    kept = list(turn.kept) if turn.dialect == "openai-responses" else []
     text = turn.text or turn.refusal
+    # Reasoning that nothing follows is refused.
+    kept = [
+        item
+        for item in (turn.kept if turn.dialect == "openai-responses" else ())
+        if text or answered or item.get("type") != "reasoning"
+    ]
     said = [{"role": "assistant", "content": text}] if text or not (kept or answered) else []
     calls = [_call(wire_id, call) for wire_id, call, _ in answered]
     return [*kept, *said, *calls, *map(_output, answered)]
