@@ -1,0 +1,6 @@
+"""``python -m callgate``."""
+
+from callgate.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The commands, in one table; each file holds one of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from callgate import __version__
+
+from ._decode import decode
+from ._demo import demo
+from ._journal import journal
+from ._lint import lint
+from ._model import model
+from ._run import run
+
+app = typer.Typer(
+    name="callgate",
+    help="Everything between what a language model says and what your code does.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (demo, run, decode, lint):
+    app.command()(command)
+app.add_typer(model, name="model")
+app.add_typer(journal, name="journal")
+
+
+@app.callback()
+def version(
+    shown: Annotated[bool, typer.Option("--version", help="Say the version and end.", is_eager=True)] = False,
+) -> None:
+    """Everything between what a language model says and what your code does."""
+    if shown:
+        typer.echo(f"callgate {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The ``callgate`` command; Ctrl-C ends it with 130 and what ran is in the journal."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)

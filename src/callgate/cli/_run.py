@@ -1,0 +1,183 @@
+"""``callgate run``: a task, a model, a folder, through the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+import typer
+from rich.markup import escape
+from rich.prompt import Confirm
+
+from callgate.agent import Agent, AgentOptions, Limits, Outcome, Reason
+from callgate.calls import ApprovalAsked, Entry
+from callgate.checks import Policy, Rule
+from callgate.gate import Gate, GateOptions, open_gate
+from callgate.models import connect
+from callgate.workspace import workspace_tools
+
+from ._board import Board
+from ._exits import Exit
+from ._screen import plainly, print_json, screen, stop
+
+_FOR_EVER = 7 * 24 * 3600.0
+_SYSTEM = (
+    "You work on files in one folder with the tools you are given. "
+    "Call tools to act; answer in text when you are done."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line said."""
+
+    task: str
+    workspace: Path
+    model: str
+    yes_to: tuple[str, ...]
+    journal: Path
+    wait: float
+    limits: Limits
+    resume: str
+    run: str
+    as_json: bool
+
+
+def run(  # noqa: PLR0913, PLR0917 - an option is a parameter: typer reads the signature
+    task: Annotated[str, typer.Argument(help="What is wanted, in plain words.")] = "",
+    workspace: Annotated[Path, typer.Option(help="The folder that the tools may work in.")] = Path(),
+    model: Annotated[
+        str, typer.Option(help="As connect takes it: openai:MODEL, anthropic:MODEL, replay:FILE, local.")
+    ] = "local",
+    yes_to: Annotated[
+        list[str] | None, typer.Option(help="Allow calls of tools of this pattern without asking.")
+    ] = None,
+    journal: Annotated[Path, typer.Option(help="The journal's file.", envvar="CALLGATE_JOURNAL")] = Path(
+        "callgate.db"
+    ),
+    wait: Annotated[float, typer.Option(help="Seconds to wait for an answer from another terminal.")] = 0.0,
+    turns: Annotated[int, typer.Option(help="Requests at most.")] = 25,
+    tokens: Annotated[int, typer.Option(help="Input and output tokens at most.")] = 500_000,
+    resume: Annotated[str, typer.Option(help="Go on with this run of the journal.")] = "",
+    run_id: Annotated[str, typer.Option(help="What the new run is called; made up by default.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of words.")] = False,
+) -> None:
+    """Do a task with the workspace's tools. What needs a person is asked here when this is a terminal.
+
+    Elsewhere it is refused, unless --wait leaves time to approve it from another terminal. Exit code 0 when
+    the model answered, 3 when a call still waits for a person, 1 when the run ended for another reason.
+    """
+    if not task and not resume:
+        stop("say what is wanted, or --resume RUN", Exit.USAGE)
+    if not workspace.is_dir():
+        stop(f"there is no folder {str(workspace)!r}", Exit.USAGE)
+    with plainly():
+        limits = Limits(turns=turns, tokens=tokens)
+        asked = Asked(
+            task=task,
+            workspace=workspace,
+            model=model,
+            yes_to=tuple(yes_to or ()),
+            journal=journal,
+            wait=wait,
+            limits=limits,
+            resume=resume,
+            run=run_id,
+            as_json=as_json,
+        )
+        outcome = anyio.run(_go, asked)
+    _tell(outcome, as_json=as_json)
+    raise typer.Exit(_exit(outcome))
+
+
+async def _go(asked: Asked) -> Outcome:
+    interactive = screen.is_terminal and not asked.as_json
+    policy = Policy(
+        rules=tuple(Rule(tool=pattern, decision="allow", reason="--yes-to") for pattern in asked.yes_to)
+    )
+    options = GateOptions(can_ask=interactive or asked.wait > 0)
+    patience = _FOR_EVER if interactive else asked.wait
+    model = connect(asked.model)
+    board = Board()
+    async with (
+        open_gate(workspace_tools(), asked.workspace, f"sqlite:{asked.journal}", policy, options) as gate,
+        anyio.create_task_group() as tasks,
+    ):
+        gate.subscribe(board.hear)
+        if interactive:
+            tasks.start_soon(_ask_people, gate, board)
+        agent = Agent(gate, model, asked.limits, _SYSTEM, options=AgentOptions(wait_for_approvals=patience))
+        if asked.as_json:
+            outcome = await _drive(agent, asked)
+        else:
+            with board.shown():
+                outcome = await _drive(agent, asked)
+        tasks.cancel_scope.cancel()
+    return outcome
+
+
+async def _drive(agent: Agent, asked: Asked) -> Outcome:
+    return await (agent.resume(asked.resume) if asked.resume else agent.run(asked.task, asked.run or None))
+
+
+async def _ask_people(gate: Gate, board: Board) -> None:
+    """Ask on the terminal about each call that waits, one after another."""
+    send, questions = anyio.create_memory_object_stream[ApprovalAsked](1000)
+
+    def hear(entry: Entry) -> None:
+        if isinstance(entry, ApprovalAsked):
+            send.send_nowait(entry)
+
+    gate.subscribe(hear)
+    async for question in questions:
+        row = board.rows[question.key]
+        with board.paused():
+            screen.print(f"\n[bold]{escape(row.name)}[/bold] {escape(row.arguments)}")
+            screen.print(f"  because {escape('; '.join(question.reasons))}")
+            approved = await anyio.to_thread.run_sync(_confirm)
+        await gate.decide(question.key, approved=approved, by="terminal")
+
+
+def _confirm() -> bool:
+    return Confirm.ask("allow it?", console=screen, default=False)
+
+
+def _tell(outcome: Outcome, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_document(outcome))
+        return
+    if outcome.text:
+        screen.print(escape(outcome.text))
+    spent = f"{outcome.turns} turns, {outcome.calls} calls, {outcome.usage.total} tokens"
+    about = " (estimated)" if outcome.usage.estimator else ""
+    screen.print(
+        f"{outcome.reason}: run {escape(outcome.run)}, {spent}{about}",
+        style="green" if outcome.ok else "yellow",
+    )
+    if outcome.detail:
+        screen.print(escape(outcome.detail), style="dim")
+    if outcome.reason is Reason.PENDING:
+        screen.print(f"then: callgate journal waiting; callgate run --resume {escape(outcome.run)}")
+
+
+def _document(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "run": outcome.run,
+        "reason": outcome.reason,
+        "text": outcome.text,
+        "detail": outcome.detail,
+        "turns": outcome.turns,
+        "calls": outcome.calls,
+        "usage": outcome.usage,
+        "results": [result for exchange in outcome.exchanges for result in exchange.results],
+    }
+
+
+def _exit(outcome: Outcome) -> Exit:
+    if outcome.ok:
+        return Exit.OK
+    return Exit.PENDING if outcome.reason is Reason.PENDING else Exit.NOT_DONE
