@@ -35,8 +35,8 @@ RUN = "demo"
 NEEDED = 4
 _TRUST = (
     "A 135M model can be trusted to pick a tool for a plain request and to copy a name or a number into its "
-    "arguments, most of the time. It cannot be trusted to plan, to know when no tool fits, or to stay where it belongs. "
-    "That is why the gate decides and the model does not."
+    "arguments, most of the time. It cannot be trusted to plan, to know when no tool fits, or to stay where "
+    "it belongs. That is why the gate decides and the model does not."
 )
 
 

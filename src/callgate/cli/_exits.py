@@ -21,6 +21,6 @@ EXITS: dict[Exit, str] = {
     "executable, the linter or the journal's chain has findings.",
     Exit.USAGE: "The command line cannot be meant that way.",
     Exit.PENDING: "A call waits for a person; approve or deny it, then resume the run.",
-    Exit.FAILED: "Something outside failed: a file, the journal, the model. A line on stderr says what and how to mend it.",
+    Exit.FAILED: "Something outside failed: a file, the journal, the model. A line on stderr says what.",
 }
 """Exit code → what it means."""
