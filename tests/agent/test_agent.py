@@ -1,6 +1,7 @@
 """The loop, against a real server that speaks each dialect."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from callgate.calls import (
     Finish,
     RunEnded,
     RunStarted,
+    Started,
     Status,
     StreamEvent,
     TextDelta,
@@ -25,6 +27,7 @@ from callgate.tools import Toolset
 from callgate.workspace import workspace_tools
 from tests.agent.speaking import SPECS, Call, Script, heard_turns, reply, results_in, scripted
 from tests.agent.stage import stage
+from tests.corpus import CORPUS, needs_corpus
 from tests.models.loopback import Answer, Loopback, Received
 
 pytestmark = pytest.mark.anyio
@@ -331,6 +334,25 @@ async def test_a_person_who_decides_in_time_keeps_the_run_going() -> None:
 # ---------------------------------------------------------------- again
 
 
+async def test_a_run_that_someone_else_stops_ends_with_its_calls_answered_and_can_go_on() -> None:
+    async with stage([[("s", "create_slowly", {"title": "x"})], "fine"]) as on:
+        started = anyio.Event()
+        on.gate.subscribe(lambda entry: started.set() if isinstance(entry, Started) else None)
+
+        async def stop() -> None:
+            await started.wait()
+            await anyio.sleep(0.1)
+            await on.gate.cancel("r", "ada")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop)
+            outcome = await on.run()
+        again = await on.agent().resume("r")
+    assert (outcome.reason, len(on.server.requests)) == (Reason.CANCELLED, 2)
+    assert [result.status for result in outcome.results] == [Status.UNKNOWN]
+    assert again.ok
+
+
 async def test_a_loop_that_is_cancelled_in_the_middle_of_a_reply_hangs_up_and_can_go_on() -> None:
     answers = iter([Answer(reply("openai-chat", "", WRITE_A), cut_after=300, silent=True)])
     async with stage(lambda _: next(answers, Answer(reply("openai-chat", "fine")))) as on:
@@ -404,3 +426,38 @@ async def test_several_runs_at_once_keep_apart() -> None:
     assert [outcome.ok for outcome in outcomes] == [True] * 5
     assert {outcome.results == () for outcome in outcomes} == {True}
     assert len(on.server.requests) == 10
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("folder", "dialect"),
+    [
+        ("openai-chat", "openai-chat"),
+        ("openai-responses", "openai-responses"),
+        ("anthropic-messages", "anthropic"),
+    ],
+)
+async def test_whatever_a_provider_was_recorded_to_say_the_run_ends_with_a_reason(
+    folder: str, dialect: str, tmp_path: Path
+) -> None:
+    last = tmp_path / "last.sse"
+    last.write_bytes(reply(dialect, "fine"))
+    reasons: Counter[Reason] = Counter()
+    async with open_gate(Toolset("none")) as gate:
+        for body in sorted((CORPUS / "streams" / folder).glob("*.sse")):
+            model = connect(f"replay:{body},{last}", dialect=dialect)
+            outcome = await Agent(gate, model).run("Do it.", run=body.stem)
+            reasons[outcome.reason] += 1
+            view = await gate.view(body.stem)
+            assert view.ended == outcome.reason
+            for turn in view.turns:
+                assert turn.turn is not None
+                assert len(turn.results) == len(turn.turn.calls)
+    assert reasons[Reason.ANSWERED] > reasons.total() / 2
+    assert set(reasons) <= {
+        Reason.ANSWERED,
+        Reason.CUT,
+        Reason.LENGTH,
+        Reason.MODEL_ERROR,
+        Reason.REFUSED,
+    }

@@ -1,5 +1,7 @@
 """From a word to a model."""
 
+import sys
+
 import pytest
 
 from callgate.errors import ConfigurationError
@@ -55,3 +57,9 @@ def test_an_unknown_option_is_told_the_nearest() -> None:
         connect("openai:m", api_key="k", idle_second=3)
     with pytest.raises(ConfigurationError, match="chunk_bytes"):
         connect("replay:x", zzz=3)
+
+
+def test_without_numpy_the_embedded_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "callgate.models._local", None)
+    with pytest.raises(ConfigurationError, match=r"callgate\[local\]"):
+        connect("local")

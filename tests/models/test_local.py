@@ -94,12 +94,12 @@ def test_weights_that_are_not_there_are_told() -> None:
         connect("local:missing.gguf")
 
 
-async def test_a_reply_that_the_model_did_not_finish_says_so() -> None:
+async def test_a_reply_that_the_model_did_not_finish_says_so(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     local = pytest.importorskip("callgate.models.local")
-    try:
-        model = connect("local", caller=local.CallerOptions(call_tokens=3))
-    except ModelError as problem:
-        pytest.skip(str(problem))
+    broken = local.Proposal(None, {}, finish=Finish.LENGTH, chunks=iter([b'{"text": "', b"", b"Well"]))
+    monkeypatch.setattr(model, "_ask", lambda _: broken)
     with pytest.raises(TransportError, match="tokens") as caught:
         await hear(model, ask("Show me todo.txt"))
-    assert not caught.value.retryable
+    assert (caught.value.facts["kind"], caught.value.retryable) == ("length", False)

@@ -69,6 +69,11 @@ def test_what_no_dialect_fits_must_be_named(tmp_path: Path) -> None:
     assert connect(f"replay:{tmp_path}", dialect="anthropic").dialect == "anthropic"
 
 
+def test_pieces_of_no_size_are_refused(turns: Path) -> None:
+    with pytest.raises(ConfigurationError, match="chunk_bytes"):
+        connect(f"replay:{turns}", chunk_bytes=0)
+
+
 @pytest.mark.parametrize("place", ["missing.sse", ",", "."])
 def test_a_recording_that_is_not_there_is_told(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,9 @@ from typing import Any, Final
 import anyio
 
 from callgate.calls import (
+    CancelRequested,
     Effect,
+    Entry,
     Finish,
     Offered,
     StreamEvent,
@@ -30,7 +32,7 @@ from callgate.errors import ConfigurationError, LocalProtocolError, TransportErr
 from callgate.gate import Gate, RunView
 from callgate.models import ESTIMATOR, Model, Prepared, estimate_reply
 from callgate.tools import Toolset
-from callgate.wire import Decoder, Exchange, Request
+from callgate.wire import Decoder, Exchange, Request, Said
 
 from ._course import Course
 from ._history import cost, fit
@@ -97,6 +99,8 @@ class Agent:
         self._tools_for = tools_for
         self._options = options or AgentOptions()
         self._parameters = freeze({"temperature": 0, **self._options.parameters})
+        self._cancelled: set[str] = set()
+        gate.subscribe(self._note)
 
     async def run(self, task: str, run: str | None = None) -> Outcome:
         """Do a task, as a new run.
@@ -135,6 +139,10 @@ class Agent:
             course.reopen()
         return await self._drive(course, None if view.ended else reason)
 
+    def _note(self, entry: Entry) -> None:
+        if isinstance(entry, CancelRequested) and entry.key is None:
+            self._cancelled.add(entry.run)
+
     def _course(self, view: RunView) -> Course:
         tools = list(self._gate.tools)
         polling = frozenset(tool.definition.name for tool in tools if tool.polling)
@@ -145,10 +153,11 @@ class Agent:
         """Turn after turn until there is a reason to stop."""
         seconds = self._limits.seconds
         deadline = float("inf") if seconds is None else anyio.current_time() + seconds
+        self._cancelled.discard(course.run)
         try:
             while reason is None:
-                late = anyio.current_time() >= deadline
-                reason = course.stop(late=late) or await self._turn(course, deadline)
+                late, cancelled = anyio.current_time() >= deadline, course.run in self._cancelled
+                reason = course.stop(late=late, cancelled=cancelled) or await self._turn(course, deadline)
             if self._options.last_answer and reason in _ANSWERABLE:
                 await self._turn(course, deadline, is_last_answer=True)
             await self._gate.finish(course.run, reason, course.text)
@@ -231,23 +240,19 @@ class Agent:
         self, course: Course, tools: tuple[ToolDefinition, ...], extra: Mapping[str, Any]
     ) -> Prepared | None:
         """The request for the next turn; None when it cannot be made small enough."""
+        parameters, room, budget = freeze({**self._parameters, **extra}), self._limits.context, None
 
-        def prepare(exchanges: Sequence[Exchange], budget: int | None = None) -> Prepared | None:
-            history = fit(course.task, exchanges, course.costs, budget)
-            if history is None:
-                return None
-            parameters = freeze({**self._parameters, **extra})
+        def prepare(history: tuple[Said | Exchange, ...]) -> Prepared:
             return self._model.prepare(Request(self._model.name, course.system, history, tools, parameters))
 
-        room = self._limits.context
-        if room is None:
-            return prepare(course.exchanges)
-        for exchange in course.exchanges[len(course.costs) :]:
-            course.costs.append(cost(self._model.dialect, exchange))
-        bare = prepare(())
-        if bare is None or bare.input_tokens > room:
-            return None
-        return prepare(course.exchanges, room - bare.input_tokens)
+        if room is not None:
+            for exchange in course.exchanges[len(course.costs) :]:
+                course.costs.append(cost(self._model.dialect, exchange))
+            budget = room - prepare((Said("user", course.task),)).input_tokens
+            if budget < 0:
+                return None
+        history = fit(course.task, course.exchanges, course.costs, budget)
+        return None if history is None else prepare(history)
 
     def _asking(self, course: Course, prepared: Prepared, offered: Sequence[ToolDefinition]) -> TurnAsked:
         return TurnAsked(

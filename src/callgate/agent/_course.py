@@ -89,13 +89,13 @@ class Course:
         self.resent += 1
         return reason if self.resent > self.limits.resends or not _passes(turn) else None
 
-    def stop(self, *, late: bool = False) -> Reason | None:
+    def stop(self, *, late: bool = False, cancelled: bool = False) -> Reason | None:
         """Why no further turn may be asked for, or None. ``late``: the time is up."""
         limits, codes = self.limits, self.codes
         checks = (
             (Reason.PENDING, any(result.status is Status.PENDING for result in self.results)),
             (Reason.MAX_SECONDS, late),
-            (Reason.CANCELLED, "CANCELLED" in codes),
+            (Reason.CANCELLED, cancelled),
             (Reason.MAX_TURNS, self.number >= limits.turns),
             (Reason.MAX_TOKENS, limits.tokens is not None and self.usage.total >= limits.tokens),
             (Reason.MAX_CALLS, "CALLS_EXHAUSTED" in codes),
