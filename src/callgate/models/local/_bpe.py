@@ -32,17 +32,15 @@ _WHITE = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").un
     map(chr, range(0x2000, 0x200B))
 )
 
-# GPT-2's rule on stand-ins. Digits are cut out first, so a run of spaces before a digit is at the end of its
-# piece: it keeps its last space, where before a word it leaves that to the word.
+# GPT-2's rule on stand-ins. Where digits are cut out first, a run of spaces before a digit is at the end of
+# its piece: it keeps its last space, where before a word it leaves that to the word.
+_RULE = (
+    r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|%s| ?[^\t\n\v\f\r A-Za-z0-9]+"
+    r"|[\t\n\v\f\r ]+(?![^\t\n\v\f\r %s])|[\t\n\v\f\r ]+"
+)
 _PIECES = {
-    "smollm": re.compile(
-        r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+|[0-9]| ?[^\t\n\v\f\r A-Za-z0-9]+"
-        r"|[\t\n\v\f\r ]+(?![^\t\n\v\f\r 0-9])|[\t\n\v\f\r ]+"
-    ),
-    "gpt-2": re.compile(
-        r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+| ?[0-9]+| ?[^\t\n\v\f\r A-Za-z0-9]+"
-        r"|[\t\n\v\f\r ]+(?![^\t\n\v\f\r ])|[\t\n\v\f\r ]+"
-    ),
+    "smollm": re.compile(_RULE % ("[0-9]", "0-9")),
+    "gpt-2": re.compile(_RULE % (" ?[0-9]+", "")),
 }
 
 
@@ -51,11 +49,8 @@ class _StandIns(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        if char in _WHITE:
-            kind = _SPACE
-        else:
-            kind = {"L": _LETTER, "N": _NUMBER}.get(unicodedata.category(char)[0], _OTHER)
-        self[code] = kind
+        kind = {"L": _LETTER, "N": _NUMBER}.get(unicodedata.category(char)[0], _OTHER)
+        self[code] = kind = _SPACE if char in _WHITE else kind
         return kind
 
 
@@ -80,17 +75,11 @@ class Tokenizer:
         tokens: list[str] = _required(metadata, "tokenizer.ggml.tokens")
         merges: list[str] = _required(metadata, "tokenizer.ggml.merges")
         kinds: list[int] = _required(metadata, "tokenizer.ggml.token_type")
-        if metadata.get("tokenizer.ggml.model") != "gpt2":
+        model, split = (metadata.get(f"tokenizer.ggml.{key}") for key in ("model", "pre"))
+        if model != "gpt2" or split not in _PIECES:
             raise ModelError(
-                "Only byte-level BPE ('gpt2') is read here",
-                found=metadata.get("tokenizer.ggml.model"),
-                mend="Use the engine of the extra 'llama'.",
-            )
-        split = metadata.get("tokenizer.ggml.pre", "gpt-2")
-        if split not in _PIECES:
-            raise ModelError(
-                "The pre-tokenizer is not known here",
-                found=split,
+                "Only byte-level BPE ('gpt2') with a pre-tokenizer that is known is read here",
+                found=(model, split),
                 known=sorted(_PIECES),
                 mend="Use the engine of the extra 'llama'.",
             )
@@ -101,7 +90,8 @@ class Tokenizer:
         self.token_bytes = _token_bytes(tokens, self.control_ids)
         self._ids = {token: i for i, token in enumerate(tokens)}
         self.end_ids = _end_ids(metadata, self._ids)
-        self._byte_ids = _single_bytes(self.token_bytes, self.control_ids)
+        single = {raw: i for i, raw in enumerate(self.token_bytes) if i not in self.control_ids}
+        self._byte_ids = [single.get(bytes([byte]), -1) for byte in range(256)]
         self._merges = _merges(merges, self._ids)
         self._cache: dict[str, tuple[int, ...]] = {}
         self._stand_ins = _StandIns({code: chr(code) for code in range(128)})
@@ -199,17 +189,7 @@ def _token_bytes(tokens: list[str], control: frozenset[int]) -> list[bytes]:
         try:
             found.append(bytes([alphabet[char] for char in token]))
         except KeyError as error:
-            raise ModelError(
-                "A token is not written in the byte alphabet", id=i, character=error.args[0]
-            ) from None
-    return found
-
-
-def _single_bytes(token_bytes: list[bytes], control: frozenset[int]) -> list[int]:
-    found = [-1] * 256
-    for i, raw in enumerate(token_bytes):
-        if len(raw) == 1 and i not in control:
-            found[raw[0]] = i
+            raise ModelError("A token is not in the byte alphabet", id=i, character=error.args[0]) from None
     return found
 
 
@@ -221,13 +201,12 @@ def _merges(lines: list[str], ids: Mapping[str, int]) -> dict[tuple[int, int], t
         try:
             found.setdefault((ids[left], ids[right]), (rank, ids[left + right]))
         except KeyError as error:
-            raise ModelError(
-                "A merge names a token that is not there", rank=rank, token=error.args[0]
-            ) from None
+            missing = error.args[0]
+            raise ModelError("A merge names a token that is not there", rank=rank, token=missing) from None
     return found
 
 
 def _end_ids(metadata: Mapping[str, Any], ids: Mapping[str, int]) -> frozenset[int]:
     declared = {metadata.get(f"tokenizer.ggml.{key}_token_id") for key in ("eos", "eot")}
     named = {ids.get(name) for name in ("<|im_end|>", "<|endoftext|>", "<|eot_id|>")}
-    return frozenset(i for i in declared | named if isinstance(i, int))
+    return frozenset(i for i in declared | named if isinstance(i, int) and 0 <= i < len(ids))

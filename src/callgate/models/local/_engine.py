@@ -69,10 +69,8 @@ class Engine(Protocol):
 class NumpyEngine:
     """A Llama GGUF computed by NumPy in float32. Use `open`.
 
-    Args (of `open`):
-        path: The GGUF file. threads: For matrix products, where NumPy stands on OpenBLAS. More than one pays
-            only on an idle machine. context: At most this many tokens in a sequence; the model's own limit if
-            absent.
+    ``threads`` are those of matrix products, where NumPy stands on OpenBLAS: more than one pays only on an
+    idle machine. ``context`` is how many tokens a sequence may have: the model's own limit if absent.
     """
 
     def __init__(
@@ -82,7 +80,7 @@ class NumpyEngine:
         context = limit if context is None else context
         if threads < 1 or not 1 <= context <= limit:
             raise ModelError(
-                "threads must be 1 or more, and context 1 to the model's own", threads=threads, limit=limit
+                "1 thread or more, and a context within the model's", threads=threads, limit=limit
             )
         self._model = model
         self._tokenizer = tokenizer
@@ -98,8 +96,7 @@ class NumpyEngine:
         """Load the weights: about a second and four bytes a parameter.
 
         Raises:
-            ModelError: the file is not a GGUF file of a Llama model with a byte-level BPE tokenizer, or is
-                damaged.
+            ModelError: no GGUF file of a Llama model with a byte-level BPE tokenizer, or a damaged one.
         """
         with GGUF(path) as file:
             return cls(Llama(file), Tokenizer(file.metadata), threads=threads, context=context)
@@ -132,9 +129,7 @@ class NumpyEngine:
     def truncate(self, length: int) -> None:
         """Forget what comes after the first ``length`` tokens. Raises `ModelError` if there are fewer."""
         if not 0 <= length <= self.length:
-            raise ModelError(
-                "Cannot truncate to more tokens than there are", asked=length, length=self.length
-            )
+            raise ModelError("Cannot truncate to what is not there", asked=length, length=self.length)
         self._cache.length = length
 
     def fork(self) -> NumpyEngine:

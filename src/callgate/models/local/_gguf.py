@@ -14,7 +14,7 @@ import math
 import mmap
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -23,21 +23,8 @@ import numpy.typing as npt
 
 from callgate.errors import ModelError
 
-# GGML_TYPE_*, for messages. Ids that are missing here were withdrawn.
-_TYPE_NAMES: Mapping[int, str] = {
-    6: "Q5_0",
-    7: "Q5_1",
-    9: "Q8_1",
-    10: "Q2_K",
-    11: "Q3_K",
-    12: "Q4_K",
-    13: "Q5_K",
-    14: "Q6_K",
-    15: "Q8_K",
-    20: "IQ4_NL",
-    23: "IQ4_XS",
-    30: "BF16",
-}
+# Of the other quantisations, those that are met; for messages.
+_TYPE_NAMES = {6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 30: "BF16"}
 
 # Limits of this reader, far above any real file: a length beyond them is damage, not data.
 _MAX_ARRAY_DEPTH = 4
@@ -107,19 +94,8 @@ _FORMATS: Mapping[int, _Format] = {
 }
 
 # Metadata value types 0-7 and 10-12; 8 is a string, 9 an array.
-_SCALARS: Mapping[int, str] = {
-    0: "<u1",
-    1: "<i1",
-    2: "<u2",
-    3: "<i2",
-    4: "<u4",
-    5: "<i4",
-    6: "<f4",
-    7: "?",
-    10: "<u8",
-    11: "<i8",
-    12: "<f8",
-}
+_SCALARS = dict(enumerate(("<u1", "<i1", "<u2", "<i2", "<u4", "<i4", "<f4", "?")))
+_SCALARS |= {10: "<u8", 11: "<i8", 12: "<f8"}
 _STRING, _ARRAY = 8, 9
 
 
@@ -136,9 +112,8 @@ class _Cursor:
 
     def take(self, size: int, what: str) -> memoryview:
         if size > len(self.data) - self.at:
-            self.fail(
-                f"The GGUF file ends inside {what}: {size} bytes needed, {len(self.data) - self.at} left"
-            )
+            left = len(self.data) - self.at
+            self.fail(f"The GGUF file ends inside {what}: {size} bytes needed, {left} left")
         start, self.at = self.at, self.at + size
         return self.data[start : self.at]
 
@@ -235,9 +210,8 @@ class GGUF:
             cursor.fail("Not a GGUF file: it does not begin with 'GGUF'", 0, "Give the path of a .gguf file.")
         version = cursor.number("<I", "the version")
         if version not in (2, 3):
-            hint = "a big-endian file" if version & 0xFFFF == 0 else "another version"
             cursor.fail(
-                f"GGUF version {version} is not read here (2 and 3 are): {hint}", 4, "Convert the file."
+                f"GGUF version {version}: 2 and 3, little-endian, are read here", 4, "Convert the file."
             )
         tensor_count = cursor.number("<Q", "the tensor count")
         pair_count = cursor.number("<Q", "the metadata count")
@@ -252,22 +226,22 @@ class GGUF:
 
     def _read_info(self, cursor: _Cursor) -> TensorInfo:
         name = cursor.text("a tensor name")
-        dimensions = cursor.number("<I", f"tensor {name!r}")
-        if not 1 <= dimensions <= _MAX_DIMENSIONS:
-            cursor.fail(f"Tensor {name!r} has {dimensions} dimensions, expected 1 to {_MAX_DIMENSIONS}")
-        shape = tuple(reversed([cursor.number("<Q", f"tensor {name!r}") for _ in range(dimensions)]))
-        kind = cursor.number("<I", f"tensor {name!r}")
+        what = f"tensor {name!r}"
+        count = cursor.number("<I", what)
+        shape = tuple(cursor.number("<Q", what) for _ in range(min(count, _MAX_DIMENSIONS)))[::-1]
+        kind, start = cursor.number("<I", what), cursor.number("<Q", what)
+        if count != len(shape) or not shape or 0 in shape:
+            cursor.fail(f"{what} has the dimensions {shape} of {count}; 1 to {_MAX_DIMENSIONS} are read here")
         form = _FORMATS.get(kind)
         if form is None:
-            called = _TYPE_NAMES.get(kind, "unknown")
             cursor.fail(
-                f"Tensor {name!r} is of type {kind} ({called}); F32, F16, Q4_0, Q4_1 and Q8_0 are read here",
+                f"{what} is of type {kind} ({_TYPE_NAMES.get(kind, 'unknown')}); "
+                "F32, F16, Q4_0, Q4_1 and Q8_0 are read here",
                 mend="Use another quantisation of the model, or the engine of the extra 'llama'.",
             )
         if shape[-1] % form.elements:
-            cursor.fail(f"A row of tensor {name!r} has {shape[-1]} elements, no multiple of {form.elements}")
-        size = math.prod(shape) // form.elements * form.size
-        return TensorInfo(name, shape, kind, cursor.number("<Q", f"tensor {name!r}"), size)
+            cursor.fail(f"A row of {what} has {shape[-1]} elements, no multiple of {form.elements}")
+        return TensorInfo(name, shape, kind, start, math.prod(shape) // form.elements * form.size)
 
     def _placed(self, found: list[TensorInfo], cursor: _Cursor) -> dict[str, TensorInfo]:
         # Offsets count from the end of the head, rounded up to the alignment.
@@ -277,16 +251,15 @@ class GGUF:
         base = -(-cursor.at // alignment) * alignment
         placed: dict[str, TensorInfo] = {}
         for info in found:
-            start = base + info.start
+            start, what = base + info.start, f"tensor {info.name!r}"
             if info.name in placed:
-                cursor.fail(f"The tensor {info.name!r} occurs twice")
+                cursor.fail(f"{what} occurs twice")
             if info.start % alignment:
-                cursor.fail(f"Tensor {info.name!r} lies at {info.start}, no multiple of {alignment}")
+                cursor.fail(f"{what} lies at {info.start}, no multiple of {alignment}")
             if start + info.size > len(self._data):
-                wanted = start + info.size
+                size = len(self._data)
                 cursor.fail(
-                    f"The GGUF file ends inside tensor {info.name!r}: it should reach byte {wanted}",
-                    len(self._data),
+                    f"The GGUF file ends inside {what}: it should reach byte {start + info.size}", size
                 )
-            placed[info.name] = TensorInfo(info.name, info.shape, info.kind, start, info.size)
+            placed[info.name] = replace(info, start=start)
         return placed

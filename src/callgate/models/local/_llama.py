@@ -45,33 +45,21 @@ class Shape:
         """Read from GGUF metadata; raises `ModelError` for a variant that is not computed here."""
         kind = metadata.get("general.architecture")
         if kind != "llama":
-            raise ModelError(
-                "Only the architecture 'llama' is computed here", found=kind, mend="Use the extra 'llama'."
-            )
+            raise ModelError("Only 'llama' is computed here", found=kind, mend="Use the extra 'llama'.")
         width = _number(metadata, "llama.embedding_length")
         heads = _number(metadata, "llama.attention.head_count")
         kv_heads = _number(metadata, "llama.attention.head_count_kv", heads)
         if width % heads or heads % kv_heads or width // heads % 2:
-            raise ModelError(
-                "The head counts do not divide the width", width=width, heads=heads, kv_heads=kv_heads
-            )
+            raise ModelError("Head counts do not divide", width=width, heads=heads, kv_heads=kv_heads)
         head = width // heads
-        variants = {
-            "llama.rope.dimension_count": head,
-            "llama.attention.key_length": head,
-            "llama.expert_count": 0,
-        }
-        variants["llama.attention.value_length"] = head
-        for key, expected in variants.items():
-            if metadata.get(key, expected) != expected:
+        plain = {"rope.dimension_count": head, "rope.scaling.type": "none", "expert_count": 0}
+        plain |= {"attention.key_length": head, "attention.value_length": head}
+        for key, expected in plain.items():
+            found = metadata.get(f"llama.{key}", expected)
+            if found != expected:
                 raise ModelError(
-                    "A variant of the model that is not computed here",
-                    key=key,
-                    found=metadata[key],
-                    expected=expected,
+                    "A variant that is not computed here", key=key, found=found, expected=expected
                 )
-        if metadata.get("llama.rope.scaling.type", "none") != "none":
-            raise ModelError("Scaled rotary positions are not computed here", mend="Use the extra 'llama'.")
         return cls(
             layers=_number(metadata, "llama.block_count"),
             width=width,
@@ -89,9 +77,7 @@ class Shape:
 def _number(metadata: Mapping[str, Any], key: str, default: int | None = None) -> int:
     value = metadata.get(key, default)
     if not isinstance(value, int) or value <= 0:
-        raise ModelError(
-            "The model file lacks a positive number", key=key, found=value, mend="Convert the model again."
-        )
+        raise ModelError("A number above 0 is missing", key=key, found=value, mend="Convert the model again.")
     return value
 
 

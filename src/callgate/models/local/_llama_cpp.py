@@ -193,9 +193,7 @@ class LlamaCppEngine:
     def truncate(self, length: int) -> None:
         """Forget what comes after the first ``length`` tokens. Raises `ModelError` if there are fewer."""
         if not 0 <= length <= self._length:
-            raise ModelError(
-                "Cannot truncate to more tokens than there are", asked=length, length=self._length
-            )
+            raise ModelError("Cannot truncate to what is not there", asked=length, length=self._length)
         if length == self._length:
             return
         with self._context.lock:
