@@ -211,7 +211,7 @@ TAMPERED: dict[str, tuple[str, str, int]] = {
     "cut": ("DELETE FROM entries WHERE sequence = 4", "MISSING", 4),
     "emptied": ("DELETE FROM entries", "MISSING", 0),
     "swapped": ("UPDATE entries SET sequence = 3 - sequence + 200 WHERE sequence IN (1, 2)", "MOVED", 1),
-    "refiled": ("UPDATE entries SET kind = 'Decided' WHERE sequence = 3", "EDITED", 3),
+    "refiled": ("UPDATE entries SET question = 1 WHERE sequence = 3", "EDITED", 3),
     "another head": ("UPDATE runs SET head = x'00'", "EDITED", 4),
 }
 

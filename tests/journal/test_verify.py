@@ -8,26 +8,27 @@ from hypothesis import strategies as st
 from callgate.journal import Fault, encode_entry, follow
 from callgate.journal._chain import genesis
 from callgate.journal._verify import EDITED, MISSING, MOVED, UNREADABLE, Row, first_fault
-from tests.journal.stores import started
+from tests.journal.stores import asked, started
 
 COUNT = 6
 
 
 def rows(run: str = "r", count: int = COUNT) -> list[Row]:
-    head, made = genesis(run), []
+    made: list[Row] = []
+    head = genesis(run)
     for sequence, entry in enumerate(started(run, *range(count))):
         line = encode_entry(entry)
         head = follow(head, line)
-        made.append((sequence, "Started", line, head))
+        made.append((sequence, line, head, None))
     return made
 
 
 def fault(changed: list[Row], count: int = COUNT, last: bytes | None = None) -> Fault | None:
-    return first_fault("r", lambda: iter(changed), count, rows()[-1][3] if last is None else last)
+    return first_fault("r", lambda: iter(changed), count, rows()[-1][2] if last is None else last)
 
 
-def edit(sequence: int, kind: str, line: bytes, digest: bytes) -> Row:
-    return sequence, kind, line.replace(b'"cg_', b'"cg-'), digest
+def edit(sequence: int, line: bytes, digest: bytes, question: int | None) -> Row:
+    return sequence, line.replace(b'"cg_', b'"cg-'), digest, question
 
 
 def test_a_record_as_it_was_written_has_no_fault() -> None:
@@ -47,9 +48,9 @@ def test_an_edited_entry_is_named(place: int) -> None:
 @given(st.integers(0, COUNT - 2))
 def test_an_entry_edited_with_its_digest_shows_in_the_next(place: int) -> None:
     changed = rows()
-    sequence, kind, line, _ = edit(*changed[place])
-    before = changed[place - 1][3] if place else genesis("r")
-    changed[place] = (sequence, kind, line, follow(before, line))
+    sequence, line, *_ = edit(*changed[place])
+    before = changed[place - 1][2] if place else genesis("r")
+    changed[place] = (sequence, line, follow(before, line), None)
     found = fault(changed)
     assert found is not None
     assert (found.sequence, found.code) == (place + 1, EDITED)
@@ -57,8 +58,8 @@ def test_an_entry_edited_with_its_digest_shows_in_the_next(place: int) -> None:
 
 def test_a_last_entry_edited_with_its_digest_is_not_the_one_that_was_noted() -> None:
     changed = rows()
-    sequence, kind, line, _ = edit(*changed[-1])
-    changed[-1] = (sequence, kind, line, follow(changed[-2][3], line))
+    sequence, line, *_ = edit(*changed[-1])
+    changed[-1] = (sequence, line, follow(changed[-2][2], line), None)
     assert fault(changed) == Fault(
         "r", COUNT - 1, EDITED, "its digest is not the one that was noted as the last"
     )
@@ -112,19 +113,25 @@ def test_an_entry_of_another_run_does_not_fit() -> None:
     found = fault(changed)
     assert found is not None
     assert (found.sequence, found.code) == (2, EDITED)
-    assert first_fault("r", lambda: rows("s"), COUNT, rows("s")[-1][3]) is not None
+    assert first_fault("r", lambda: rows("s"), COUNT, rows("s")[-1][2]) is not None
 
 
-def test_an_entry_filed_as_another_kind_is_found() -> None:
+def test_a_question_that_was_hidden_from_the_search_is_found() -> None:
     changed = rows()
-    changed[3] = (3, "Decided", *changed[3][2:])
-    assert fault(changed) == Fault("r", 3, EDITED, "it is filed as Decided and is a Started")
+    changed[3] = (*changed[3][:3], 1)
+    found = fault(changed)
+    assert found is not None
+    assert (found.sequence, found.code) == (3, EDITED)
+    line = encode_entry(asked("r"))
+    head = follow(genesis("r"), line)
+    assert first_fault("r", lambda: [(0, line, head, 1)], 1, head) is None
+    assert first_fault("r", lambda: [(0, line, head, None)], 1, head) is not None
 
 
 def test_a_line_that_is_chained_but_no_entry_is_unreadable() -> None:
     line = b'{"v":1,"type":"Started"}'
     head = follow(genesis("r"), line)
-    found = first_fault("r", lambda: [(0, "Started", line, head)], 1, head)
+    found = first_fault("r", lambda: [(0, line, head, None)], 1, head)
     assert found is not None
     assert (found.sequence, found.code) == (0, UNREADABLE)
 
@@ -133,8 +140,8 @@ def test_a_cut_tail_shows_while_the_count_stands_and_not_when_it_was_changed_too
     """The limit that the chain's page names: only a digest kept elsewhere shows this."""
     cut = rows()[:4]
     assert fault(cut) == Fault("r", 4, MISSING, "6 entries were written and 4 are there")
-    assert fault(cut, 4, cut[-1][3]) is None
-    assert rows()[-1][3] != cut[-1][3]
+    assert fault(cut, 4, cut[-1][2]) is None
+    assert rows()[-1][2] != cut[-1][2]
 
 
 def test_only_a_fault_is_looked_into_twice() -> None:
@@ -148,5 +155,5 @@ def test_only_a_fault_is_looked_into_twice() -> None:
 
         return give
 
-    first_fault("r", counted(rows()), COUNT, rows()[-1][3])
+    first_fault("r", counted(rows()), COUNT, rows()[-1][2])
     assert walks == 1

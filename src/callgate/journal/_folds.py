@@ -18,6 +18,8 @@ from callgate.calls import (
 
 CLOSING: Final = (Decided, Refused, CancelRequested)
 """The entries that can close a question."""
+SPEAKING: Final = (ApprovalAsked, *CLOSING)
+"""Those, and the one that opens it."""
 
 
 def open_questions(entries: Iterable[Entry]) -> list[ApprovalAsked]:

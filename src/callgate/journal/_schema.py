@@ -40,13 +40,12 @@ MIGRATIONS: Final = (
     CREATE TABLE entries (
         run_id INTEGER NOT NULL REFERENCES runs (id),
         sequence INTEGER NOT NULL,
-        kind TEXT NOT NULL,
         line BLOB NOT NULL,
-        digest BLOB NOT NULL
+        digest BLOB NOT NULL,
+        question INTEGER
     );
     CREATE UNIQUE INDEX entries_in_order ON entries (run_id, sequence);
-    CREATE INDEX questions ON entries (run_id, sequence)
-        WHERE kind IN ('ApprovalAsked', 'Decided', 'Refused', 'CancelRequested');
+    CREATE INDEX questions ON entries (run_id, sequence) WHERE question IS NOT NULL;
     CREATE TABLE inbox (
         id INTEGER PRIMARY KEY,
         run_id INTEGER NOT NULL REFERENCES runs (id),
@@ -57,7 +56,10 @@ MIGRATIONS: Final = (
     );
     """,
 )
-"""Step n brings a file from version n to n + 1. A step is never changed once it was released."""
+"""Step n brings a file from version n to n + 1. A step is never changed once it was released.
+
+``question`` is 1 where an entry may open or close a question to a person, and NULL elsewhere.
+"""
 
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -17,7 +17,7 @@ from callgate.errors import JournalCorruptError, LeaseHeldError, LeaseLostError,
 
 from ._chain import follow, genesis
 from ._codec import decode_entry, encode_entry
-from ._folds import CLOSING, ended, open_questions
+from ._folds import CLOSING, SPEAKING, ended, open_questions
 from ._port import Decision, Fault, Lease, Record, RunInfo
 from ._schema import connect, typed
 from ._verify import Row, first_fault
@@ -26,8 +26,7 @@ from ._writer import Writer
 T = TypeVar("T")
 
 _QUESTIONS = (
-    "SELECT CAST(line AS BLOB) FROM entries WHERE run_id = ?"
-    " AND kind IN ('ApprovalAsked', 'Decided', 'Refused', 'CancelRequested') ORDER BY sequence"
+    "SELECT CAST(line AS BLOB) FROM entries WHERE run_id = ? AND question IS NOT NULL ORDER BY sequence"
 )
 
 
@@ -125,9 +124,9 @@ def _append(lease: Lease, lines: Sequence[tuple[Entry, bytes]], connection: sqli
     rows = []
     for place, (entry, line) in enumerate(lines, count):
         head = follow(head, line)
-        rows.append((run_id, place, type(entry).__name__, line, head))
+        rows.append((run_id, place, line, head, 1 if isinstance(entry, SPEAKING) else None))
     connection.executemany(
-        "INSERT INTO entries (run_id, sequence, kind, line, digest) VALUES (?, ?, ?, ?, ?)", rows
+        "INSERT INTO entries (run_id, sequence, line, digest, question) VALUES (?, ?, ?, ?, ?)", rows
     )
     reason = ended((entry for entry, _ in lines), reason)
     connection.execute(
@@ -233,7 +232,7 @@ def _verify(run: str | None, connection: sqlite3.Connection) -> list[Fault]:
 
 def _rows(run_id: int, connection: sqlite3.Connection) -> Iterable[Row]:
     return connection.execute(
-        "SELECT sequence, kind, CAST(line AS BLOB), CAST(digest AS BLOB) FROM entries"
+        "SELECT sequence, CAST(line AS BLOB), CAST(digest AS BLOB), question FROM entries"
         " WHERE run_id = ? ORDER BY sequence",
         (run_id,),
     )

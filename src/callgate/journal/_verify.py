@@ -13,6 +13,7 @@ from callgate.errors import JournalError
 
 from ._chain import follow, genesis
 from ._codec import decode_entry
+from ._folds import SPEAKING
 from ._port import Fault
 
 MISSING: Final = "MISSING"
@@ -20,8 +21,8 @@ MOVED: Final = "MOVED"
 EDITED: Final = "EDITED"
 UNREADABLE: Final = "UNREADABLE"
 
-Row = tuple[int, str, bytes, bytes]
-"""Sequence, class name of the entry, its line, its digest."""
+Row = tuple[int, bytes, bytes, int | None]
+"""Sequence, line and digest of an entry, and the mark of one that speaks of a question."""
 
 
 def first_fault(run: str, rows: Callable[[], Iterable[Row]], count: int, last: bytes) -> Fault | None:
@@ -34,7 +35,7 @@ def first_fault(run: str, rows: Callable[[], Iterable[Row]], count: int, last: b
         last: What it says the last digest is.
     """
     head, place = genesis(run), 0
-    for sequence, kind, line, digest in rows():
+    for sequence, line, digest, question in rows():
         if sequence != place:
             return Fault(run, place, MISSING, f"entry {place} is not there; the next one is {sequence}")
         head = follow(head, line)
@@ -44,8 +45,10 @@ def first_fault(run: str, rows: Callable[[], Iterable[Row]], count: int, last: b
             entry = decode_entry(line)
         except JournalError as problem:
             return Fault(run, place, UNREADABLE, str(problem))
-        if type(entry).__name__ != kind:
-            return Fault(run, place, EDITED, f"it is filed as {kind} and is a {type(entry).__name__}")
+        if isinstance(entry, SPEAKING) != bool(question):
+            return Fault(
+                run, place, EDITED, "it is not filed under what it is: a question, an answer, or neither"
+            )
         place += 1
     if place != count:
         return Fault(run, place, MISSING, f"{count} entries were written and {place} are there")
@@ -58,7 +61,7 @@ def _unchained(run: str, line: bytes, digest: bytes, rows: Iterable[Row]) -> tup
     """What happened to an entry whose digest does not follow from the one before it."""
     if follow(genesis(run), line) == digest:
         return MOVED, "it was written as the first entry of the run"
-    for sequence, _, _, other in rows:
+    for sequence, _, other, _ in rows:
         if follow(other, line) == digest:
             return MOVED, f"it was written right after what is entry {sequence} here"
     return EDITED, "its digest does not follow from the entry before it and its own text"
