@@ -23,7 +23,7 @@ class Desk:
 
     notes: dict[str, str] = field(default_factory=lambda: {"a": "one", "b": "two"})
     done: list[str] = field(default_factory=list)
-    ticks: int = 0
+    begun: anyio.Event = field(default_factory=anyio.Event)
 
     def tools(self) -> Toolset:
         tools = Toolset("desk")
@@ -58,6 +58,7 @@ class Desk:
     async def create_slowly(self, title: str) -> str:
         """Create a note, slowly."""
         self.done.append(f"begin {title}")
+        self.begun.set()
         await anyio.sleep(30)
         return "created"
 
@@ -94,6 +95,18 @@ class Stage:
 
     async def run(self, limits: Limits | None = None, **told: Any) -> Outcome:
         return await self.agent(limits, **told).run("Do it.", run="r")
+
+    async def run_until_begun(self) -> None:
+        """Cancel the loop while the slow tool runs."""
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+
+                async def cancel() -> None:
+                    await self.desk.begun.wait()
+                    scope.cancel()
+
+                tasks.start_soon(cancel)
+                await self.run()
 
     async def entries(self, run: str = "r") -> list[Entry]:
         return [record.entry for record in await self.store.read(run)]

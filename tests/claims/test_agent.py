@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import anyio
 import pytest
 
 from callgate.agent import Limits, Reason
@@ -28,8 +27,7 @@ async def test_an_interrupted_loop_leaves_a_result_for_each_call(dialect: str) -
         call("write_note", "c3", title="b", content="new"),
     ]
     async with stage([batch, "going on"], dialect) as on:
-        with anyio.move_on_after(0.6):
-            await on.run()
+        await on.run_until_begun()
         entries = await on.entries()
         assert any(isinstance(entry, CancelRequested) for entry in entries)
         assert [entry.reason for entry in entries if isinstance(entry, RunEnded)] == ["cancelled"]
@@ -103,8 +101,7 @@ async def test_a_run_that_died_with_an_open_call_can_be_loaded_and_the_call_stay
     """R050: the process died between the call and its result."""
     script: Script = [[call("create_slowly", "c1", title="mail")], "I see"]
     async with stage(script, dialect) as on:
-        with anyio.move_on_after(0.5):
-            await on.run()
+        await on.run_until_begun()
         entries = await on.entries()
         for _ in range(2):
             outcome = await on.agent().resume("r")
