@@ -105,9 +105,11 @@ def by_words(name: str, description: str) -> Risk:
 
 def _by_name(name: str) -> Risk | None:
     said = words(name)
-    for word, before in zip(reversed(said), (*reversed(said[:-1]), ""), strict=True):
+    if said[-2:] in (["sort", "dir"], ["order", "dir"]):
+        return None
+    for word in reversed(said):
         if word in _BY_WORD:
-            return None if word == "dir" and before in {"sort", "order"} else _BY_WORD[word]
+            return _BY_WORD[word]
         if word not in _NEUTRAL and not word.isdecimal():
             return None
     return None

@@ -6,11 +6,13 @@ it.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from callgate.calls import Effect
+from callgate.calls import Effect, Mode, pointer
+from callgate.schema import NOTHING
 
 from ._effects import RANK, said_by_name
 from ._names import LONGEST, PORTABLE
@@ -110,6 +112,47 @@ def _name(tool: Tool) -> Iterator[LintFinding]:
         yield LintFinding("NAME_NOT_PORTABLE", tool.name, "", message, "use letters, digits, _ and -", "note")
 
 
+def _invisible(tool: Tool) -> Iterator[LintFinding]:
+    """Characters that a reviewer does not see and a model reads."""
+    texts = {
+        "": tool.definition.description.text(),
+        **{p.name: p.name + p.description for p in tool.parameters},
+    }
+    for parameter, text in texts.items():
+        if hidden := sorted({c for c in tool.name + text if unicodedata.category(c) in {"Cf", "Co", "Cn"}}):
+            points = ", ".join(f"U+{ord(character):04X}" for character in hidden)
+            message = f"the text holds characters that cannot be seen: {points}"
+            yield LintFinding("HIDDEN_CHARACTERS", tool.name, parameter, message, "remove them", "error")
+
+
+def _unfit(tool: Tool) -> Iterator[LintFinding]:
+    """Defaults and examples of parameters that a call could not send, and defaults that are not said."""
+    schema = tool.definition.parameters
+    properties = {n: p for n, p in schema.get("properties", {}).items() if isinstance(p, dict)}
+    for name, held in properties.items():
+        samples = [held["default"]] if "default" in held else []
+        for sample in (*samples, *held.get("examples", ())):
+            found = tool.insides.validator.findings({name: sample})
+            if any(f.where == pointer((name,)) or f.where.startswith(pointer((name, ""))) for f in found):
+                message = "a default or an example does not fit the parameter's own schema"
+                yield LintFinding(
+                    "SAMPLE_UNFIT", tool.name, name, message, "correct the value or the type", "warning"
+                )
+    for field in tool.insides.model.fields if tool.insides.model else ():
+        if field.slot.default is not NOTHING and not field.fills and "default" not in properties[field.name]:
+            message = "the default is no JSON value, so the model is not told of it"
+            mend = "say in the description what happens when it is left out"
+            yield LintFinding("DEFAULT_UNPUBLISHED", tool.name, field.name, message, mend, "note")
+
+
+def _only_reads(tool: Tool) -> Iterator[LintFinding]:
+    reach = tool.insides.reach
+    modes = {mode for path in reach.paths for mode in path.modes} | {t.mode for t in reach.templates}
+    if tool.effect is Effect.WRITE and modes == {Mode.READ}:
+        message = "the tool changes data but declares only what it reads: writes may run beside it"
+        yield LintFinding("WRITES_UNDECLARED", tool.name, "", message, "declare writes(…) too", "warning")
+
+
 def _unknown_instead(tool: Tool, names: frozenset[str]) -> Iterator[LintFinding]:
     instead = tool.definition.description.instead
     if instead and instead not in names:
@@ -125,4 +168,7 @@ _RULES: Final[tuple[Callable[[Tool], Iterator[LintFinding]], ...]] = (
     _unguarded,
     _unread_docstring,
     _name,
+    _invisible,
+    _unfit,
+    _only_reads,
 )

@@ -1,0 +1,153 @@
+"""What a declaration keeps as data, and what it refuses."""
+
+import functools
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from callgate.calls import Description, Effect, Example, freeze
+from callgate.errors import ToolDeclarationError, UnsupportedSchemaError
+from callgate.tools import NOTES, ToolOptions, declare, declare_schema
+
+READ = ToolOptions(effect=Effect.READ)
+
+
+def get_weather(city: str, unit: str = "c") -> float:
+    """Get the weather.
+
+    Args:
+        city: Where.
+
+    Returns:
+        Degrees.
+
+    Warning:
+        Slow.
+    """
+    return 0.0
+
+
+def test_the_parts_of_a_description_are_kept_apart() -> None:
+    tool = declare(get_weather, ToolOptions(when="asked", when_not="indoors", instead="read_sensor"))
+    assert tool.definition.description == Description(
+        what="Get the weather.",
+        when="asked",
+        when_not="indoors",
+        instead="read_sensor",
+        returns="Degrees.",
+        danger="Slow.",
+        effect_note="Read only.",
+    )
+    assert tool.definition.parameters["properties"]["city"]["description"] == "Where."
+
+
+def test_options_speak_before_the_docstring() -> None:
+    told = declare(get_weather, ToolOptions(what="W.", returns="R.", danger="D.")).definition.description
+    assert (told.what, told.returns, told.danger) == ("W.", "R.", "D.")
+
+
+@pytest.mark.parametrize("effect", Effect)
+def test_the_class_writes_its_own_note(effect: Effect) -> None:
+    told = declare(get_weather, ToolOptions(effect=effect)).definition.description
+    assert told.effect_note == NOTES[effect]
+    assert told.text().endswith(NOTES[effect])
+
+
+def test_examples_are_kept_and_must_fit() -> None:
+    tool = declare(
+        get_weather,
+        ToolOptions(examples=[("weather in 北京?", {"city": "北京"}), Example("x", freeze({"city": "y"}))]),
+    )
+    assert [e.request for e in tool.definition.examples] == ["weather in 北京?", "x"]
+    bad: list[dict[str, Any]] = [{"town": "x"}, {"city": 3}, {"city": float("nan")}]
+    for arguments in bad:
+        with pytest.raises(ToolDeclarationError, match="example"):
+            declare(get_weather, ToolOptions(examples=[("x", arguments)]))
+
+
+def test_the_parameter_of_the_expected_version() -> None:
+    def update_x(expected_version: str, etag: str) -> None: ...
+
+    assert declare(update_x).expected_version == "expected_version"
+    assert declare(update_x, ToolOptions(expected_version="etag")).expected_version == "etag"
+    assert declare(get_weather).expected_version == ""
+    with pytest.raises(ToolDeclarationError):
+        declare(update_x, ToolOptions(expected_version="version"))
+
+
+def test_who_sends_data_out() -> None:
+    def send_note(text: str) -> None: ...
+
+    def hit(name: str, url: dict[str, Any], **options: Any) -> bool:
+        return declare_schema(
+            name, "", {"properties": url}, lambda arguments: 0, ToolOptions(**options)
+        ).egress
+
+    assert declare(send_note).egress
+    assert not declare(send_note, ToolOptions(egress=False)).egress
+    assert not declare(get_weather).egress
+    assert hit("get_page", {"url": {"type": "string"}})
+    assert hit("get_page", {}, hints={"openWorldHint": True})
+    assert not hit("get_page", {})
+
+
+class Asynchronous:
+    async def __call__(self, x: int) -> int:
+        return x
+
+    async def method(self, x: int) -> int:
+        return x
+
+
+def test_how_a_function_is_to_be_called() -> None:
+    async def coroutine(x: int) -> int:
+        return x
+
+    def generator(x: int) -> Iterator[int]:
+        yield x
+
+    async def both(x: int) -> AsyncIterator[int]:
+        yield x
+
+    def awaited_later(x: int) -> Any:
+        return coroutine(x)
+
+    def sorts(function: Any) -> tuple[bool, bool]:
+        tool = declare(function, READ.but(name="get_x"))
+        return tool.is_async, tool.is_generator
+
+    plain, asynchronous = (False, False), (True, False)
+    assert [sorts(f) for f in (get_weather, lambda x: x, awaited_later)] == [plain] * 3
+    for function in (
+        coroutine,
+        functools.partial(functools.partial(coroutine), 1),
+        Asynchronous(),
+        Asynchronous().method,
+    ):
+        assert sorts(function) == asynchronous
+    assert sorts(generator) == sorts(functools.partial(generator)) == (False, True)
+    assert sorts(both) == (True, True)
+
+
+def test_the_digest_changes_with_everything_a_model_is_told_and_with_nothing_else() -> None:
+    def digest(description: str, schema: dict[str, Any], **options: Any) -> str:
+        return declare_schema(
+            "get_x", description, schema, lambda arguments: 0, ToolOptions(**options)
+        ).definition.digest
+
+    one = digest("Send mail", {"properties": {"to": {}, "cc": {}}, "required": ["to"]})
+    assert one == digest("Send mail", {"required": ["to"], "properties": {"cc": {}, "to": {}}})
+    assert one == digest("Send mail", {"properties": {"to": {}, "cc": {}}, "required": ["to"]}, tags=["x"])
+    others = {
+        digest("Send mail, always bcc …", {"properties": {"to": {}, "cc": {}}, "required": ["to"]}),
+        digest("Send mail", {"properties": {"to": {}, "cc": {}, "extra": {}}, "required": ["to"]}),
+        digest("Send mail", {"properties": {"to": {}, "cc": {}}}),
+    }
+    assert len(others | {one}) == 4
+
+
+def test_a_schema_that_is_not_json_is_refused() -> None:
+    with pytest.raises(UnsupportedSchemaError) as refused:
+        declare_schema("get_x", "", {"properties": {"a": {"default": {1, 2}}}}, lambda arguments: 0)
+    assert refused.value.facts["tool"] == "get_x"
