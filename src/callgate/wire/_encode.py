@@ -7,8 +7,8 @@ ids are unique in what goes out and the same each time; the input is not changed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from callgate.calls import CallKey, ToolDefinition, ToolResult, Turn
 from callgate.errors import LocalProtocolError, UnknownDialectError
@@ -17,17 +17,7 @@ from ._lower import Lowered, lower_by
 from ._names import WireIds
 from ._request import Answered, Encoded, Exchange, Request
 from ._writing import Told, Writing
-from .dialects._anthropic_request import WRITING as ANTHROPIC
-from .dialects._json_mode_request import WRITING as JSON_MODE
-from .dialects._openai_chat_request import WRITING as OPENAI_CHAT
-from .dialects._openai_responses_request import WRITING as OPENAI_RESPONSES
-
-_WRITINGS: Final[Mapping[str, Writing]] = {
-    "openai-chat": OPENAI_CHAT,
-    "openai-responses": OPENAI_RESPONSES,
-    "anthropic": ANTHROPIC,
-    "json-mode": JSON_MODE,
-}
+from .dialects import WRITINGS
 
 
 def encode(dialect: str, turn: Turn, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
@@ -76,9 +66,9 @@ def lower(dialect: str, definition: ToolDefinition, *, strict: bool = False) -> 
 
 
 def _writing(dialect: str) -> Writing:
-    if dialect not in _WRITINGS:
-        raise UnknownDialectError("no such dialect to write in", dialect=dialect, known=sorted(_WRITINGS))
-    return _WRITINGS[dialect]
+    if dialect not in WRITINGS:
+        raise UnknownDialectError("no such dialect to write in", dialect=dialect, known=sorted(WRITINGS))
+    return WRITINGS[dialect]
 
 
 def _answered(turn: Turn, results: Sequence[ToolResult], ids: WireIds) -> list[Answered]:
