@@ -130,7 +130,7 @@ class Decoder:
         """The whole turn; the same one however often it is asked for."""
         if self._turn is None:
             out: list[StreamEvent] = []
-            for name, data in self._parser.salvage() if self._parser else ():
+            for name, data in self._parser.blocks(b"\n\n") if self._parser else ():
                 # An event that was cut is no fault of its own: the turn is cut.
                 if data == DONE or read(data) is not None:
                     self._take(name, data, out)

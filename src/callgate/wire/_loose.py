@@ -12,12 +12,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import inspect
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+_info = cache(inspect.type_info)
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _DECODER: Final = json.JSONDecoder()
@@ -46,7 +49,7 @@ def read(data: bytes) -> Loose | None:
 
 def fit(kind: type[T], loose: Loose) -> T:
     """The value as a struct: whatever fits its declared fields."""
-    fitted: T = _struct(inspect.type_info(kind), loose.value, loose.text)
+    fitted: T = _struct(_info(kind), loose.value, loose.text)
     return fitted
 
 

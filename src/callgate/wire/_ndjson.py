@@ -68,10 +68,6 @@ class NdjsonParser:
         is_one = not self._rest and chunk.startswith(b"{") and chunk.find(b"\n") == len(chunk) - 1
         return chunk if is_one and len(chunk) <= self._line_bytes and self.fault is None else None
 
-    def salvage(self) -> list[tuple[bytes, bytes]]:
-        """The last line of a stream that does not end in a newline."""
-        return self.blocks(b"\n")
-
     def _exceed(self) -> None:
         self._rest = []
         self.fault = StreamFault("TOO_LARGE", f"a line of the stream has more than {self._line_bytes} bytes")

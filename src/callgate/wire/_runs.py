@@ -20,7 +20,7 @@ DONE: Final = b"[DONE]"
 _ERROR: Final = b"event: error\ndata: "
 _WINDOW: Final = 32 * 1024
 _LAST: Final = b"\n\ndata: [DONE]\n\n"
-_PLAIN: Final = re.compile(rb"^(?:event: ([^\r\n]+)\n)?data: ([^\r\n]*)\n\n", re.MULTILINE)
+_PLAIN: Final = re.compile(rb"^(?:event: (.+)\n)?data: (.*)\n\n", re.MULTILINE)
 
 
 class Run(NamedTuple):
@@ -38,6 +38,7 @@ class Run(NamedTuple):
 def take(parser: SseParser, chunk: bytes) -> list[Block | Run]:
     """The events that a chunk completes."""
     found: list[Block | Run] = []
+    chunk = parser.begin(chunk)
     if not parser.idle:
         # To the end of the event that has begun.
         end = chunk.find(b"\n\n") + 2

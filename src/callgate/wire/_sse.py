@@ -11,6 +11,7 @@ the stream gives.
 
 from __future__ import annotations
 
+from copy import copy as shallow
 from typing import Final, Self
 
 import msgspec
@@ -50,25 +51,16 @@ class SseParser:
     """
 
     __slots__ = (
-        *(
-            "_after_cr",
-            "_data",
-            "_event_bytes",
-            "_id",
-            "_line_bytes",
-            "_name",
-            "_size",
-            "_started",
-            "_stray",
-            "_unread",
-        ),
-        *("_head", "fault", "fresh", "idle", "last_event_id", "limit", "rest", "rest_size", "retry"),
+        *("_after_cr", "_data", "_event_bytes", "_head", "_id", "_lead", "_line_bytes", "_name", "_size"),
+        *("_started", "_stray", "_unread"),
+        *("fault", "fresh", "idle", "last_event_id", "limit", "rest", "rest_size", "retry"),
     )
 
     def __init__(self, *, line_bytes: int = LINE_BYTES, event_bytes: int = EVENT_BYTES) -> None:
         self._line_bytes = line_bytes
         self._event_bytes = event_bytes
         self._started = False
+        self._lead = b""
         self._after_cr = False
         self._unread = False
         self._data: list[bytes] = []
@@ -88,10 +80,9 @@ class SseParser:
 
     def copy(self) -> Self:
         """The same state, to go on from independently."""
-        other = type(self)()
-        for slot in SseParser.__slots__:
-            value = getattr(self, slot)
-            setattr(other, slot, value[:] if isinstance(value, list) else value)
+        other = shallow(self)
+        # ruff: noqa: SLF001 - of its own class
+        other._data, other._stray, other.rest = self._data[:], self._stray[:], self.rest[:]
         return other
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
@@ -133,12 +124,20 @@ class SseParser:
 
     def hold(self, chunk: bytes) -> None:
         """Keep the beginning of an event unread, until more of it comes."""
-        self.rest, self.rest_size, self._unread = [chunk], len(chunk), True
-        self.fresh = not chunk
+        self.rest, self.rest_size = [chunk] if chunk else [], len(chunk)
+        self._unread = bool(chunk)
+        self.fresh = self.idle and not chunk
 
-    def salvage(self) -> list[Block]:
-        """What a stream without its last blank line ends in. The standard drops it; many servers mean it."""
-        return self.blocks(b"\n\n") if self.rest or self._data or self._stray else []
+    def begin(self, chunk: bytes) -> bytes:
+        """The chunk without the byte order mark, which counts only at the very start."""
+        if self._started:
+            return chunk
+        chunk = self._lead + chunk
+        if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+            self._lead = chunk
+            return b""
+        self._started = self.idle = self.fresh = True
+        return chunk.removeprefix(_BOM)
 
     def _read(self, chunk: bytes, found: list[tuple[bytes, bytes, str]]) -> None:
         if self.fault is not None:
@@ -162,15 +161,10 @@ class SseParser:
 
     def _normal(self, chunk: bytes) -> bytes:
         """The chunk with what was left unread before it, every line end a LF, and no byte order mark."""
+        chunk = self.begin(chunk)
         if self._unread:
             chunk = b"".join((*self.rest, chunk))
-            self.rest, self.rest_size, self._unread = [], 0, False
-        if not self._started:
-            if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
-                self.hold(chunk)
-                return b""
-            self._started = self.idle = True
-            chunk = chunk.removeprefix(_BOM)
+            self.hold(b"")
         if self._after_cr and chunk:
             self._after_cr = False
             chunk = chunk[1:] if chunk[0] == _LF else chunk

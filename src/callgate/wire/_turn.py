@@ -55,7 +55,7 @@ def _turn(assembly: Assembly, draft: Draft, alternatives: tuple[Turn, ...]) -> T
     if draft.number and not why_not:
         why_not, reason = "TURN_REFUSED", _OTHER_CHOICE
     text, refusal = whole("".join(draft.text)), whole("".join(draft.refusal))
-    told = [[call.call_id, call.name, call.arguments_text, call.kind, call.complete] for call in calls]
+    told = [[call.call_id, call.name, call.arguments_text, call.kind.value, call.complete] for call in calls]
     return Turn(
         text=text,
         calls=calls,

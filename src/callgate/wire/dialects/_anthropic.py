@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, StreamFault, Usage
+from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, StreamFault, TextDelta, Usage
 from callgate.wire._assembly import Assembly, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import opened, verbatim, whole
@@ -118,8 +118,8 @@ class _State:
         return other
 
     def take_all(self, events: Sequence[_Event], out: list[StreamEvent]) -> None:
-        """The quick way, for more of a call's input; it does what ``take`` does."""
-        limit = self.assembly.terms.limits.argument_characters
+        """The quick way, for more of a call's input and for more text; it does what ``take`` does."""
+        limit, texts = self.assembly.terms.limits.argument_characters, self.assembly.draft(0).text
         blocks, add = self.blocks, out.append
         is_quick = not self.assembly.held
         for event in events:
@@ -127,19 +127,27 @@ class _State:
                 is_quick
                 and event.type == "content_block_delta"
                 and (delta := event.delta) is not None
-                and (text := delta.partial_json)
                 and (block := blocks.get(event.index)) is not None
-                and (slot := block.slot) is not None
-                and slot.kind is not None
-                and slot.fault is None
-                and (size := slot.size + len(text)) <= limit
             ):
-                slot.size = size
-                slot.parts.append(text)
-                add(ArgumentsDelta(slot.position, text))
-            else:
-                self.take(event, out)
-                is_quick = not self.assembly.held
+                text = delta.partial_json
+                slot = block.slot
+                if (
+                    text
+                    and slot is not None
+                    and slot.kind is not None
+                    and slot.fault is None
+                    and (size := slot.size + len(text)) <= limit
+                ):
+                    slot.size = size
+                    slot.parts.append(text)
+                    add(ArgumentsDelta(slot.position, text))
+                    continue
+                if block.type == "text" and (text := delta.text):
+                    texts.append(text)
+                    add(TextDelta(text))
+                    continue
+            self.take(event, out)
+            is_quick = not self.assembly.held
 
     def take(self, event: _Event, out: list[StreamEvent]) -> None:
         """One event; nothing where its type is not known."""

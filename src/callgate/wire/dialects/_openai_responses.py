@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, Usage
+from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, TextDelta, Usage
 from callgate.wire._assembly import Assembly, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import opened, verbatim, whole
@@ -125,32 +125,40 @@ class _State:
         return other
 
     def take_all(self, events: Sequence[_Event], out: list[StreamEvent]) -> None:
-        """The quick way, for more of a call's arguments; it does what ``take`` does."""
-        limit = self.assembly.terms.limits.argument_characters
+        """The quick way, for more of a call's arguments and for more text; it does what ``take`` does."""
+        limit, texts = self.assembly.terms.limits.argument_characters, self.assembly.draft(0).text
         items, add = self.items, out.append
         is_quick = not self.assembly.held
         for event in events:
             if (
                 is_quick
-                and event.type == "response.function_call_arguments.delta"
                 and (text := event.delta)
                 and (number := event.sequence_number) is not None
                 and number > self.number
                 and (item := items.get(event.output_index)) is not None
-                and item.began
-                and (slot := item.slot) is not None
-                and slot.kind is CallKind.FUNCTION
-                and slot.fault is None
-                and not slot.closed
-                and (size := slot.size + len(text)) <= limit
             ):
-                self.number, self.last = number, event
-                slot.size = size
-                slot.parts.append(text)
-                add(ArgumentsDelta(slot.position, text))
-            else:
-                self.take(event, out)
-                is_quick = not self.assembly.held
+                slot = item.slot
+                if event.type == "response.output_text.delta" and item.spoke:
+                    self.number, self.last = number, event
+                    texts.append(text)
+                    add(TextDelta(text))
+                    continue
+                if (
+                    event.type == "response.function_call_arguments.delta"
+                    and item.began
+                    and slot is not None
+                    and slot.kind is CallKind.FUNCTION
+                    and slot.fault is None
+                    and not slot.closed
+                    and (size := slot.size + len(text)) <= limit
+                ):
+                    self.number, self.last = number, event
+                    slot.size = size
+                    slot.parts.append(text)
+                    add(ArgumentsDelta(slot.position, text))
+                    continue
+            self.take(event, out)
+            is_quick = not self.assembly.held
 
     def take(self, event: _Event, out: list[StreamEvent]) -> None:
         """One event; nothing where its type is not known, or it came before."""

@@ -1,0 +1,515 @@
+"""Recorded streams: the same turn however the bytes are cut, and no turn from half of them."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Container, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callgate.calls import CallKind, Finish, ToolCall, ToolDefinition, Turn, freeze
+from callgate.errors import LocalProtocolError, UnknownDialectError
+from callgate.wire import DIALECTS, Decoder, StreamLimits
+from callgate.wire._names import wire_name
+from tests.corpus import CORPUS, needs_corpus
+from tests.wire.bodies import (
+    anthropic,
+    chat,
+    chunk,
+    decode,
+    delta,
+    feed,
+    function,
+    item,
+    more,
+    piece,
+    responses,
+    sized,
+    small,
+    sse,
+    stop,
+    tool,
+    ways,
+)
+
+STREAMS: Final = CORPUS / "streams"
+FOLDERS: Final = {
+    "openai-chat": "openai-chat",
+    "openai-responses": "openai-responses",
+    "anthropic-messages": "anthropic",
+}
+SMALL: Final = 16 * 1024
+# The words of the corpus for how a turn ended, where they are not ours.
+ENDS: Final = {"pause": "stop", "incomplete": "cut", "none": "cut", "content_filter": "filtered"}
+
+
+class Case(NamedTuple):
+    """A recorded body, its dialect, and what it should give."""
+
+    dialect: str
+    path: Path
+
+    @property
+    def body(self) -> bytes:
+        return self.path.read_bytes()
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        file = self.path.with_name(self.path.stem + ".expected.json")
+        value: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return value
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    return tuple(
+        Case(dialect, path)
+        for folder, dialect in FOLDERS.items()
+        for path in sorted((STREAMS / folder).glob("*.sse"))
+    )
+
+
+def every_case(keep: range) -> pytest.MarkDecorator:
+    chosen = [case for case in cases() if case.path.stat().st_size in keep]
+    return pytest.mark.parametrize("case", chosen, ids=lambda case: f"{case.dialect}/{case.path.stem}")
+
+
+ANY = range(2**30)
+
+
+# ---------------------------------------------------------------- what a recorded stream gives
+
+
+def told(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": call.call_id,
+        "name": call.name,
+        "arguments_text": call.arguments_text,
+        "complete": call.complete,
+    }
+
+
+def summary(turn: Turn) -> dict[str, Any]:
+    every = [call for one in (turn, *turn.alternatives) for call in one.calls]
+    return {
+        "calls": [told(call) for call in every if call.kind is not CallKind.BUILTIN],
+        "builtin": [json.loads(call.arguments_text) for call in every if call.kind is CallKind.BUILTIN],
+        "custom": [call.kind is CallKind.CUSTOM for call in every],
+        "finish": turn.finish,
+        "finish_raw": turn.finish_raw or None,
+        "text": turn.text,
+        "refusal": turn.refusal,
+    }
+
+
+def wanted(expected: dict[str, Any]) -> dict[str, Any]:
+    # One server's finish hides a truncation: the corpus names the true one too.
+    finish = expected.get("finish_true", expected["finish"])
+    builtin = expected.get("builtin_client_items", [])
+    return {
+        "calls": [
+            {name: call[name] for name in ("id", "name", "arguments_text", "complete")}
+            for call in expected["calls"]
+        ],
+        "builtin": builtin,
+        "custom": [call.get("kind") == "custom" for call in expected["calls"]] + [False] * len(builtin),
+        "finish": ENDS.get(finish, finish),
+        "finish_raw": expected["finish_raw"],
+        "text": expected.get("text", ""),
+        "refusal": expected.get("refusal_text", ""),
+    }
+
+
+@needs_corpus
+@every_case(ANY)
+def test_a_recorded_stream_gives_its_calls_text_and_end(case: Case) -> None:
+    body, expected = case.body, case.expected
+    whole = decode(case.dialect, body)
+    assert summary(whole) == wanted(expected)
+    if "server_calls" in expected:
+        found = [(call.call_id, call.name, call.arguments_text) for call in whole.server_calls]
+        assert found == [(c["id"], c["name"], c["arguments_text"]) for c in expected["server_calls"]]
+    if "error" in expected:
+        message = expected["error"]["message"]
+        assert any(message in fault.message and fault.fatal for fault in whole.faults)
+    for pieces in (sized(body, 1), small(body), sized(body, 16384)):
+        assert decode(case.dialect, pieces) == whole
+
+
+@needs_corpus
+@every_case(ANY)
+def test_a_turn_is_executable_just_when_it_ended_well(case: Case) -> None:
+    turn = decode(case.dialect, case.body)
+    assert turn.executable == (turn.finish in (Finish.STOP, Finish.TOOL_CALLS))
+    assert bool(turn.why_not) != turn.executable
+    assert bool(turn.reason) != turn.executable
+    assert not any(other.executable for other in turn.alternatives)
+
+
+@needs_corpus
+@every_case(ANY)
+def test_the_events_of_a_recorded_stream_tell_what_the_turn_holds(case: Case) -> None:
+    events, turn = feed(case.dialect, case.body)
+    text = "".join(e.text for e in events if type(e).__name__ == "TextDelta" and e.choice == 0)
+    assert text == turn.text
+    done = [e.call for e in events if type(e).__name__ == "CallDone" and e.choice == 0]
+    assert all(call in turn.calls or not turn.executable for call in done)
+    started = [e.position for e in events if type(e).__name__ == "CallStarted" and e.choice == 0]
+    assert started == list(range(len(turn.calls)))
+    assert [e for e in events if type(e).__name__ == "StreamFault"] == list(turn.faults)
+
+
+# ---------------------------------------------------------------- cuts
+
+
+def check_cuts(case: Case, offsets: Iterable[int], truncated: Container[int]) -> None:
+    """At each offset: what comes after it gives the same turn, and nothing after it gives no turn that may run."""
+    body = case.body
+    whole = decode(case.dialect, body)
+    running, at = Decoder(case.dialect), 0
+    for offset in sorted(set(offsets)):
+        running.feed(body[at:offset])
+        at = offset
+        rest = running.copy()
+        rest.feed(body[offset:])
+        assert rest.close() == whole, f"cut at {offset}"
+        if offset in truncated:
+            check_prefix(running.copy().close(), whole, f"truncated at {offset}")
+
+
+def check_prefix(turn: Turn, whole: Turn, where: str) -> None:
+    if turn.executable:
+        assert whole.executable, where
+        assert (turn.calls, turn.text) == (whole.calls, whole.text), where
+
+
+def edges(body: bytes) -> set[int]:
+    """Around the end of every event, every place inside a character, and where an object may just have closed."""
+    around = {at for match in re.finditer(rb"\n\n", body) for at in range(match.start(), match.end() + 2)}
+    inside = {at for at, byte in enumerate(body) if 0x80 <= byte < 0xC0 or body[at - 1] in b"}]\n"}
+    return {at for at in around | inside if at <= len(body)}
+
+
+@needs_corpus
+@every_case(range(SMALL + 1))
+def test_a_cut_anywhere_in_a_small_stream_changes_nothing(case: Case) -> None:
+    body = case.body
+    check_cuts(case, range(len(body) + 1), edges(body))
+
+
+@needs_corpus
+@every_case(range(SMALL + 1, 2**30))
+def test_a_cut_at_any_edge_of_a_large_stream_changes_nothing(case: Case) -> None:
+    body = case.body
+    chance = random.Random(len(body))
+    ends = {match.end() for match in re.finditer(rb"\n\n", body)}
+    characters = {at for at, byte in enumerate(body) if 0x80 <= byte < 0xC0}
+    offsets = ends | characters | {chance.randrange(len(body)) for _ in range(500)}
+    check_cuts(case, offsets, offsets)
+
+
+@needs_corpus
+@pytest.mark.nightly
+@every_case(ANY)
+def test_a_cut_or_an_end_anywhere_in_a_stream_gives_nothing_else(case: Case) -> None:
+    offsets = range(len(case.body) + 1)
+    check_cuts(case, offsets, offsets)
+
+
+# ---------------------------------------------------------------- transforms that keep the meaning
+
+
+def events_of(body: bytes) -> list[bytes]:
+    """The events of a recorded body, each with its blank line."""
+    return [part + b"\n\n" for part in body.split(b"\n\n") if part.strip()]
+
+
+def with_comments(case: Case) -> bytes:
+    return b":\n" + case.body.replace(b"\n", b"\n: still here\n")
+
+
+def with_pings(case: Case) -> bytes:
+    ping = b'event: ping\ndata: {"type":"ping"}\n\n'
+    return ping + b"".join(event + ping for event in events_of(case.body))
+
+
+def with_crlf(case: Case) -> bytes:
+    return case.body.replace(b"\n", b"\r\n")
+
+
+def with_cr(case: Case) -> bytes:
+    return case.body.replace(b"\n", b"\r")
+
+
+def with_byte_order_mark(case: Case) -> bytes:
+    return b"\xef\xbb\xbf" + case.body
+
+
+def with_ids(case: Case) -> bytes:
+    return b"".join(b"id: %d\nretry: 5\n" % n + event for n, event in enumerate(events_of(case.body)))
+
+
+def without_the_last_blank_line(case: Case) -> bytes:
+    return case.body.rstrip(b"\n")
+
+
+def with_numbered_events_doubled(case: Case) -> bytes:
+    return b"".join(event * (2 if b'"sequence_number"' in event else 1) for event in events_of(case.body))
+
+
+KEEPING: Final = (
+    with_comments,
+    with_pings,
+    with_crlf,
+    with_cr,
+    with_byte_order_mark,
+    with_ids,
+    without_the_last_blank_line,
+    with_numbered_events_doubled,
+)
+
+
+@needs_corpus
+@pytest.mark.parametrize("transform", KEEPING, ids=lambda transform: transform.__name__)
+@every_case(ANY)
+def test_what_keeps_the_meaning_keeps_the_turn(case: Case, transform: Callable[[Case], bytes]) -> None:
+    wanted_turn = decode(case.dialect, case.body)
+    body = transform(case)
+    for pieces in ([body], small(body)) if len(body) <= SMALL else ([body], sized(body, 1000)):
+        assert decode(case.dialect, pieces) == wanted_turn
+
+
+# ---------------------------------------------------------------- transforms that break it
+
+ERRORS: Final = {
+    "openai-chat": (
+        b'event: error\ndata: {"error":{"message":"m"}}\n\n',
+        b'data: {"error":{"message":"m"}}\n\n',
+    ),
+    "openai-responses": (b'event: error\ndata: {"type":"error","code":"c","message":"m"}\n\n',),
+    "anthropic": (
+        b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"m"}}\n\n',
+        b'data: {"type":"error","error":{"type":"overloaded_error","message":"m"}}\n\n',
+    ),
+}
+
+
+@needs_corpus
+@every_case(ANY)
+def test_an_error_event_anywhere_leaves_nothing_to_execute(case: Case) -> None:
+    events, running = events_of(case.body), Decoder(case.dialect)
+    for place in range(len(events) + 1):
+        for error in (*ERRORS[case.dialect], b'{"error": {\n  "message": "m"\n}}\n\n'):
+            broken = running.copy()
+            broken.feed(error + b"".join(events[place:]))
+            turn = broken.close()
+            assert not turn.executable
+            assert turn.why_not == "TURN_FAILED"
+            assert "m" in [fault.message for fault in turn.faults]
+        if place < len(events):
+            running.feed(events[place])
+
+
+ENDING: Final = {
+    "openai-chat": rb'"finish_reason": ?"',
+    "openai-responses": rb'"type":"response\.(completed|incomplete|failed)"',
+    "anthropic": rb'"type": ?"message_(delta|stop)"',
+}
+
+
+@needs_corpus
+@every_case(ANY)
+def test_a_missing_end_leaves_nothing_to_execute(case: Case) -> None:
+    kept = [event for event in events_of(case.body) if not re.search(ENDING[case.dialect], event)]
+    turn = decode(case.dialect, b"".join(kept))
+    assert not turn.executable
+    if not turn.faults:
+        assert (turn.finish, turn.why_not) == (Finish.CUT, "TURN_CUT")
+
+
+@needs_corpus
+@every_case(ANY)
+def test_an_event_that_is_not_whole_json_leaves_nothing_to_execute(case: Case) -> None:
+    events, running = events_of(case.body), Decoder(case.dialect)
+    for place, event in enumerate(events):
+        cut = re.sub(rb"^(data:.*)\}", rb"\1", event, flags=re.MULTILINE)
+        if cut != event:
+            broken = running.copy()
+            broken.feed(cut + b"".join(events[place + 1 :]))
+            assert not broken.close().executable
+        running.feed(event)
+
+
+# ---------------------------------------------------------------- the public face, without a corpus
+
+WEATHER: Final = chat(
+    chunk(piece(0, id="c1", name="weather", arguments='{"city":"')),
+    chunk(piece(0, arguments="北京")),
+    chunk(piece(0, arguments='"}')),
+)
+
+
+def test_a_stream_gives_its_turn_however_it_is_cut() -> None:
+    whole = decode("openai-chat", WEATHER)
+    assert [(c.name, c.arguments, c.complete) for c in whole.calls] == [("weather", {"city": "北京"}, True)]
+    assert whole.executable
+    for pieces in ways(WEATHER):
+        assert decode("openai-chat", pieces) == whole
+    for at in range(len(WEATHER) + 1):
+        assert decode("openai-chat", [WEATHER[:at], WEATHER[at:]]) == whole
+        check_prefix(decode("openai-chat", WEATHER[:at]), whole, f"truncated at {at}")
+
+
+def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(UnknownDialectError, match="openai-chat"):
+        Decoder("openai-chatt")
+
+
+def test_a_closed_decoder_takes_nothing_more_and_says_the_same_turn() -> None:
+    decoder = Decoder("openai-chat")
+    decoder.feed(WEATHER)
+    assert decoder.close() is decoder.close()
+    with pytest.raises(LocalProtocolError, match="closed"):
+        decoder.feed(b"")
+
+
+def test_a_copy_and_its_original_do_not_touch_each_other() -> None:
+    decoder = Decoder("openai-chat")
+    decoder.feed(WEATHER[:200])
+    copy = decoder.copy()
+    copy.feed(b"data: {broken\n\n")
+    decoder.feed(WEATHER[200:])
+    assert decoder.close() == decode("openai-chat", WEATHER)
+    assert [fault.code for fault in copy.close().faults] == ["EVENT_UNREADABLE"]
+
+
+def test_no_bytes_at_all_are_a_cut_turn() -> None:
+    for dialect in DIALECTS:
+        turn = decode(dialect, b"")
+        assert (turn.finish, turn.why_not, turn.calls) == (Finish.CUT, "TURN_CUT", ())
+        assert turn.dialect == dialect
+
+
+def test_the_same_turn_has_the_same_digest_and_another_turn_another() -> None:
+    first, again = decode("openai-chat", WEATHER), decode("openai-chat", small(WEATHER))
+    other = decode("openai-chat", WEATHER.replace(b"c1", b"c2"))
+    assert first.digest == again.digest != other.digest
+
+
+def test_a_json_answer_to_a_stream_request_is_named_as_that() -> None:
+    body = b'{"id": "r1", "choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}'
+    for pieces in ([body], sized(body, 7)):
+        turn = decode("openai-chat", pieces)
+        assert [fault.code for fault in turn.faults] == ["NOT_A_STREAM"]
+        assert turn.why_not == "TURN_FAILED"
+
+
+def test_a_bare_json_error_is_the_provider_s_error() -> None:
+    body = b'{\n  "error": {\n    "message": "slow down",\n    "code": 429\n  }\n}\n'
+    for pieces in ([body], sized(body, 1)):
+        (fault,) = decode("anthropic", pieces).faults
+        assert (fault.code, fault.message, fault.provider_code) == ("PROVIDER_ERROR", "slow down", "429")
+        assert fault.retryable
+
+
+def test_events_of_other_kinds_and_odd_data_do_no_harm() -> None:
+    odd = b'event: later\ndata: {"x":1}\n\ndata:\n\ndata: ping\n\ndata: 3\n\ndata: null\n\n'
+    turn = decode("openai-chat", odd + WEATHER)
+    assert turn.executable
+    assert {fault.code for fault in turn.faults} == {"EVENT_IGNORED"}
+    assert not any(fault.fatal for fault in turn.faults)
+
+
+def test_an_event_over_the_limit_fails_the_turn() -> None:
+    for pieces in ([WEATHER], sized(WEATHER, 3)):
+        turn = decode("openai-chat", pieces, limits=StreamLimits(line_bytes=90))
+        assert [fault.code for fault in turn.faults] == ["TOO_LARGE"]
+        assert not turn.executable
+
+
+@pytest.mark.parametrize("field", ["index", "id", "choices", "usage"])
+def test_a_field_of_another_type_is_read_as_far_as_it_goes(field: str) -> None:
+    changed = {"index": '"0"', "id": "7", "choices": "{}", "usage": '"none"'}[field]
+    raw = json.dumps({**chunk(content="a"), "usage": None}, separators=(",", ":"))
+    odd = re.sub(rf'"{field}":("[^"]*"|\d|null|\[.*\])', f'"{field}":{changed}', raw)
+    assert odd != raw
+    turn = decode("openai-chat", sse(odd, chunk(content="b", finish="stop")))
+    assert turn.text == ("b" if field == "choices" else "ab")
+    assert turn.executable
+
+
+# ---------------------------------------------------------------- names and the strict form
+
+TOOLS: Final = (
+    ToolDefinition.of(
+        "files/read",
+        "Read.",
+        freeze(
+            {
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
+                "required": ["path"],
+            }
+        ),
+    ),
+)
+
+
+def strictly(arguments: str, **options: Any) -> ToolCall:
+    name = wire_name("files/read")
+    body = chat(chunk(piece(0, id="c", name=name, arguments=arguments)))
+    (call,) = decode("openai-chat", body, **options).calls
+    return call
+
+
+def test_a_tool_whose_name_had_to_change_on_the_wire_comes_back_under_its_own() -> None:
+    assert strictly('{"path":"a"}', tools=TOOLS).name == "files/read"
+
+
+def test_null_for_an_optional_parameter_of_a_strict_tool_means_absent() -> None:
+    text = '{"path":"a","limit":null}'
+    assert strictly(text, tools=TOOLS, strict=True).arguments == {"path": "a"}
+    assert strictly(text, tools=TOOLS).arguments == {"path": "a", "limit": None}
+    assert strictly('{"path":null,"limit":1}', tools=TOOLS, strict=True).arguments["path"] is None
+
+
+# ---------------------------------------------------------------- interleaved calls
+
+TEXTS: Final = ('{"path":"a.txt"}', '{"path":"b","deep":{"x":[1,2]}}')
+
+
+def split(text: str) -> list[str]:
+    return [text[at : at + 3] for at in range(0, len(text), 3)]
+
+
+@given(order=st.permutations([0] * len(split(TEXTS[0])) + [1] * len(split(TEXTS[1]))))
+def test_deltas_of_two_calls_may_come_in_any_order(order: list[int]) -> None:
+    parts = [iter(split(text)) for text in TEXTS]
+    mixed = [(index, next(parts[index])) for index in order]
+    bodies = {
+        "openai-chat": chat(
+            chunk(piece(0, id="c0", name="a"), piece(1, id="c1", name="b")),
+            *(chunk(piece(index, arguments=text)) for index, text in mixed),
+        ),
+        "anthropic": anthropic(
+            tool(0, "c0", "a"), tool(1, "c1", "b"), *(more(i, text) for i, text in mixed), stop(0), stop(1)
+        ),
+        "openai-responses": responses(
+            *(item("added", n, function(call_id=f"c{n}", name="ab"[n])) for n in (0, 1)),
+            *(delta(index, text) for index, text in mixed),
+            *(item("done", n, function(TEXTS[n], call_id=f"c{n}", name="ab"[n])) for n in (0, 1)),
+        ),
+    }
+    for dialect, body in bodies.items():
+        for pieces in ([body], sized(body, 40)):
+            turn = decode(dialect, pieces)
+            assert [(c.call_id, c.name, c.arguments) for c in turn.calls] == [
+                ("c0", "a", json.loads(TEXTS[0])),
+                ("c1", "b", json.loads(TEXTS[1])),
+            ]
+            assert turn.executable
