@@ -111,12 +111,12 @@ async def test_an_append_of_nothing_checks_the_lease_all_the_same(store: Store) 
 
 async def test_runs_are_listed_with_the_last_written_first(store: Store) -> None:
     leases = {run: await held(store, run) for run in ("a", "b", "c")}
-    for run, moment in (("a", 1.0), ("b", 2.0), ("a", 3.0)):
+    for run, moment in (("b", 1.0), ("a", 2.0), ("b", 3.0)):
         await store.append(leases[run], [RunStarted(run, moment)])
     listed = await store.runs()
     assert [(info.run, info.entries, info.first_at, info.last_at) for info in listed] == [
-        ("a", 2, 1.0, 3.0),
-        ("b", 1, 2.0, 2.0),
+        ("b", 2, 1.0, 3.0),
+        ("a", 1, 2.0, 2.0),
     ]
     assert {(info.holder, info.until) for info in listed} == {("me", NOW + 30)}
 

@@ -1,5 +1,6 @@
 """What the journal in a file promises beyond the suite: crashes, other processes, full disks, tampering."""
 
+import itertools
 import random
 import signal
 import sqlite3
@@ -158,6 +159,24 @@ async def test_two_stores_on_one_file_write_different_runs(store: Store, path: P
         for run in ("a", "b"):
             assert await entries_of(store, run) == await entries_of(other, run) == started(run, *range(20))
         assert await store.verify() == await other.verify() == []
+
+
+async def test_what_is_read_beside_a_writer_is_one_state_and_never_a_mixture(
+    store: Store, path: Path
+) -> None:
+    lease = await store.acquire("r", "me", 30, NOW)
+
+    async def write() -> None:
+        for position in itertools.count():
+            await store.append(lease, [asked("r", position), decided("r", position)])
+
+    async with opened(f"sqlite:{path}") as other, anyio.create_task_group() as group:
+        group.start_soon(write)
+        for _ in range(30):
+            assert await other.verify() == []
+            assert await other.waiting() == []
+            assert len(await other.read("r")) % 2 == 0
+        group.cancel_scope.cancel()
 
 
 async def test_reading_does_not_wait_for_a_writer(store: Store, path: Path) -> None:

@@ -95,6 +95,20 @@ async def test_a_piece_that_breaks_takes_no_other_with_it(writer: Writer) -> Non
     assert await writer.run(told) == [0, 1, 3]
 
 
+async def test_what_a_piece_read_is_still_so_when_it_writes(writer: Writer, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "run.db", 0, isolation_level=None, check_same_thread=False)
+
+    def read_then_write(connection: sqlite3.Connection) -> None:
+        (count,) = connection.execute("SELECT count(*) FROM told").fetchone()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("INSERT INTO told VALUES (7)")
+        connection.execute("INSERT INTO told VALUES (?)", (count,))
+
+    await writer.run(read_then_write)
+    other.close()
+    assert await writer.run(told) == [0]
+
+
 async def test_a_refusal_is_told_to_the_one_it_concerns(writer: Writer) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(writer.run, Telling(1))

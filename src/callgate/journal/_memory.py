@@ -38,7 +38,7 @@ class MemoryStore:
 
     async def append(self, lease: Lease, entries: Sequence[Entry]) -> None:
         """See ``Journal.append``."""
-        run = self._held(lease)
+        run = _held(self._opened(), lease)
         run.entries.extend(entries)
         self._appends += 1
         run.written = self._appends
@@ -94,7 +94,7 @@ class MemoryStore:
 
     async def renew(self, lease: Lease, seconds: float, at: float) -> Lease:
         """See ``Leases.renew``."""
-        run = self._held(lease)
+        run = _held(self._opened(), lease)
         run.until = at + seconds
         return msgspec.structs.replace(lease, until=run.until)
 
@@ -135,10 +135,10 @@ class MemoryStore:
             raise JournalUnavailableError(message)
         return self._runs
 
-    def _held(self, lease: Lease) -> _Run:
-        run = self._runs.get(lease.run)
-        if run is None or run.fence != lease.fence or self._is_closed:
-            self._opened()
-            message = "the run was taken by another"
-            raise LeaseLostError(message, run=lease.run, fence=lease.fence)
-        return run
+
+def _held(runs: dict[str, _Run], lease: Lease) -> _Run:
+    run = runs.get(lease.run)
+    if run is None or run.fence != lease.fence:
+        message = "the run was taken by another"
+        raise LeaseLostError(message, run=lease.run, fence=lease.fence)
+    return run

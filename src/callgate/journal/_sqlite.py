@@ -140,7 +140,7 @@ def _append(lease: Lease, lines: Sequence[tuple[Entry, bytes]], connection: sqli
 
 def _tidy_inbox(run_id: int, connection: sqlite3.Connection) -> None:
     """Drop what people decided about calls that wait for nobody any more."""
-    rows = connection.execute("SELECT DISTINCT call FROM inbox WHERE run_id = ?", (run_id,)).fetchall()
+    rows = connection.execute("SELECT call FROM inbox WHERE run_id = ?", (run_id,)).fetchall()
     if rows:
         waiting = {_call(asked.key) for asked in _questions(run_id, connection)}
         gone = [(run_id, call) for (call,) in rows if call not in waiting]
