@@ -147,7 +147,7 @@ def test_tables_that_do_not_fit_are_refused(changes: dict[str, object]) -> None:
 
 
 def test_long_runs_cost_no_more_than_their_length() -> None:
-    assert joined(TINY.encode("hello" * 20_000)) == b"hello" * 20_000
+    assert joined(TINY.encode("hello" * 5_000)) == b"hello" * 5_000
 
 
 def test_the_published_vocabulary_encodes_as_its_reference_does(smollm: NumpyEngine) -> None:

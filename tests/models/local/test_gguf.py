@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callgate.errors import ModelError
@@ -38,6 +38,7 @@ def test_a_tensor_outlives_its_file(tmp_path: Path) -> None:
     assert np.allclose(found - 1, tiny.scalars(tensor), atol=1e-6)
 
 
+@settings(max_examples=40)
 @given(
     st.dictionaries(
         st.text(min_size=1),
