@@ -20,6 +20,7 @@ from callgate.calls import (
     Turn,
     freeze,
 )
+from callgate.wire import Encoded, Exchange, Request, Said, encode_request
 from tests.strategies import json_objects, json_values, texts
 
 DIALECTS: Final = ("openai-chat", "openai-responses", "anthropic", "json-mode")
@@ -189,3 +190,29 @@ _PLAYERS: Final = {
     "anthropic": _anthropic,
     "json-mode": _json_mode,
 }
+
+
+CALLS: Final = tuple(
+    ToolCall("read", freeze({"n": n}), f'{{"n": {n}}}', call_id, CallKey(position=n))
+    for n, call_id in enumerate(["c1", "c2", "c2"])
+)
+TURN: Final = Turn("Look.", CALLS, Finish.TOOL_CALLS, executable=True)
+RESULTS: Final = [
+    ToolResult(CallKey("r", 3, 0, n), call.call_id, "read", Status.OK, content=f"r{n}")
+    for n, call in enumerate(CALLS)
+]
+
+
+TOOLS: Final = (
+    ToolDefinition.of(
+        "read", "Read a file.", freeze({"type": "object", "properties": {"n": {"type": "integer"}}})
+    ),
+    ToolDefinition.of(
+        "search the web", "Search.", freeze({"type": "object", "properties": {"q": {"type": "string"}}})
+    ),
+)
+HISTORY: Final = (Said("user", "Read it."), Exchange(TURN, tuple(RESULTS)), Said("user", "And now?"))
+
+
+def asked(dialect: str, tools: Sequence[ToolDefinition] = TOOLS, **parameters: Any) -> Encoded:
+    return encode_request(dialect, Request("m", "Be brief.", HISTORY, tuple(tools), freeze(parameters)))

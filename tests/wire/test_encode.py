@@ -21,15 +21,26 @@ from callgate.calls import (
     FrozenDict,
     Status,
     ToolCall,
-    ToolDefinition,
     ToolResult,
     Turn,
     freeze,
 )
 from callgate.errors import LocalProtocolError, UnknownDialectError
-from callgate.wire import Decoder, Encoded, Exchange, Request, Said, encode, encode_request, render, wire_name
+from callgate.wire import Decoder, Exchange, Request, Said, encode, encode_request, render, wire_name
 from tests.strategies import typed
-from tests.wire.talk import DIALECTS, answers, exchanges, played, tools_of, turns
+from tests.wire.talk import (
+    CALLS,
+    DIALECTS,
+    RESULTS,
+    TOOLS,
+    TURN,
+    answers,
+    asked,
+    exchanges,
+    played,
+    tools_of,
+    turns,
+)
 
 HOSTED: Final = DIALECTS[:3]
 IDS: Final = {
@@ -136,17 +147,6 @@ def test_parallel_calls_read_back_are_the_same_calls_in_order(dialect: str, turn
         assert again.text == turn.text
 
 
-CALLS: Final = tuple(
-    ToolCall("read", freeze({"n": n}), f'{{"n": {n}}}', call_id, CallKey(position=n))
-    for n, call_id in enumerate(["c1", "c2", "c2"])
-)
-TURN: Final = Turn("Look.", CALLS, Finish.TOOL_CALLS, executable=True)
-RESULTS: Final = [
-    ToolResult(CallKey("r", 3, 0, n), call.call_id, "read", Status.OK, content=f"r{n}")
-    for n, call in enumerate(CALLS)
-]
-
-
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     ("results", "why"),
@@ -227,14 +227,6 @@ def test_arguments_go_back_as_the_model_wrote_them_unless_a_server_would_choke(
     assert encode("anthropic", turn, [result])[0]["content"][0]["input"] == json.loads(text)
 
 
-@pytest.mark.parametrize("status", Status)
-def test_anthropic_is_told_an_error_by_its_own_flag(status: Status) -> None:
-    results = [replace(one, status=status) for one in RESULTS]
-    blocks = encode("anthropic", TURN, results)[1]["content"]
-    is_error = status not in (Status.OK, Status.PENDING)
-    assert [block.get("is_error", False) for block in blocks] == [is_error] * 3
-
-
 def test_a_custom_call_goes_back_in_the_words_of_its_kind() -> None:
     call = ToolCall("patch", freeze({"input": "*** x"}), "*** x", "k1", kind=CallKind.CUSTOM)
     turn, result = (
@@ -263,28 +255,6 @@ def test_reasoning_goes_back_verbatim_to_its_own_provider_and_to_no_other() -> N
     assert "rs_1" not in json.dumps([encode(other, turn, RESULTS) for other in ("openai-chat", "anthropic")])
 
 
-def test_reasoning_that_nothing_follows_does_not_go_back() -> None:
-    item = {"type": "reasoning", "id": "rs_1", "summary": []}
-    turn = Turn(finish=Finish.LENGTH, kept=freeze([item]), dialect="openai-responses")
-    assert encode("openai-responses", turn, []) == [{"role": "assistant", "content": ""}]
-
-
-def test_thinking_stands_first_and_cut_thinking_not_at_all() -> None:
-    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    search = {"type": "server_tool_use", "id": "srv1", "name": "web_search", "input": {}}
-    found = {"type": "web_search_tool_result", "tool_use_id": "srv1", "content": []}
-    cut = [{"type": "thinking", "thinking": "hm", "signature": ""}, {**search, "id": "srv2"}]
-    turn = replace(TURN, kept=freeze([thinking, search, found, *cut]), dialect="anthropic")
-    content = encode("anthropic", turn, RESULTS)[0]["content"]
-    assert content[:3] == [thinking, search, found]
-    assert [block["type"] for block in content[3:]] == ["text", "tool_use", "tool_use", "tool_use"]
-
-
-def test_reasoning_of_a_chat_server_goes_back_as_fields_of_the_message() -> None:
-    turn = replace(TURN, kept=freeze([{"reasoning_content": "hm"}]), dialect="openai-chat")
-    assert encode("openai-chat", turn, RESULTS)[0]["reasoning_content"] == "hm"
-
-
 def test_a_refusal_is_not_lost() -> None:
     turn = Turn(refusal="I cannot.", finish=Finish.REFUSAL)
     assert encode("openai-chat", turn, []) == [{"role": "assistant", "content": "", "refusal": "I cannot."}]
@@ -293,21 +263,6 @@ def test_a_refusal_is_not_lost() -> None:
 
 
 # ---------------------------------------------------------------- whole requests
-
-
-TOOLS: Final = (
-    ToolDefinition.of(
-        "read", "Read a file.", freeze({"type": "object", "properties": {"n": {"type": "integer"}}})
-    ),
-    ToolDefinition.of(
-        "search the web", "Search.", freeze({"type": "object", "properties": {"q": {"type": "string"}}})
-    ),
-)
-HISTORY: Final = (Said("user", "Read it."), Exchange(TURN, tuple(RESULTS)), Said("user", "And now?"))
-
-
-def asked(dialect: str, tools: Sequence[ToolDefinition] = TOOLS, **parameters: Any) -> Encoded:
-    return encode_request(dialect, Request("m", "Be brief.", HISTORY, tuple(tools), freeze(parameters)))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -368,15 +323,6 @@ def test_the_choice_of_a_tool_goes_out_in_the_provider_s_form(
     assert asked(dialect, tool_choice=choice).body["tool_choice"] == written
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("choice", ["always", {"tool": "pay"}, {"name": "read"}, 1])
-def test_a_choice_that_is_not_offered_is_refused(dialect: str, choice: Any) -> None:
-    with pytest.raises(LocalProtocolError, match="tool_choice"):
-        asked(dialect, tool_choice=choice)
-    with pytest.raises(LocalProtocolError, match="tool_choice"):
-        asked(dialect, tools=(), tool_choice="required")
-
-
 def test_parallel_calls_are_switched_off_in_the_provider_s_way() -> None:
     assert asked("openai-chat", parallel_calls=False).body["parallel_tool_calls"] is False
     assert asked("openai-responses", parallel_calls=True).body["parallel_tool_calls"] is True
@@ -390,20 +336,6 @@ def test_the_system_prompt_stands_where_the_provider_wants_it() -> None:
     assert asked("openai-responses").body["instructions"] == "Be brief."
     assert asked("anthropic").body["system"] == "Be brief."
     assert asked("json-mode").body["messages"][0]["content"].startswith("Be brief.\n")
-
-
-def test_a_system_message_inside_the_conversation_is_the_user_s_where_there_is_no_other_role() -> None:
-    encoded = encode_request(
-        "anthropic", Request("m", history=(Said("user", "Hi"), Said("system", "Now be kind.")))
-    )
-    assert [message["role"] for message in encoded.body["messages"]] == ["user"]
-    assert [loss.where for loss in encoded.losses] == ["/history"]
-
-
-def test_roles_alternate_and_results_stand_before_what_the_user_says_next() -> None:
-    messages = asked("anthropic").body["messages"]
-    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
-    assert [block["type"] for block in messages[2]["content"]] == ["tool_result"] * 3 + ["text"]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -31,11 +31,12 @@ _CALL: Final = 'To use a tool: {"tool": "<name of the tool>", "arguments": {<its
 _SAY: Final = 'To say something: {"text": "<what you say>"}'
 
 _TAGS: Final = (
-    r"/?(?:s|im_start|im_end|bos|eos|pad|unk|think|tools?|tool_\w+|function\w*|invoke|parameter|"
-    r"(?:start|end)_(?:of_turn|header_id)|endoftext|eot_id|eom_id|python_tag)\b"
+    r"/?(?:(?:s|im_start|im_end|bos|eos|pad|unk|think|tools?|tool_\w+|function(?:_calls?)?|invoke|"
+    r"(?:start|end)_(?:of_turn|header_id)|endoftext|eot_id|eom_id|python_tag)\b|parameter=)"
 )
 _CONTROL: Final = re.compile(
-    rf"<(?=[|\uff5c]|{_TAGS}|<SYS>>|</SYS>>)|[|\uff5c](?=>)|\[(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\])",
+    rf"[<\[](?:(?<=<)(?=[|\uff5c]|{_TAGS}|<SYS>>|</SYS>>)"
+    r"|(?<=\[)(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]))",
     re.IGNORECASE,
 )
 
@@ -46,9 +47,7 @@ def neutralised(text: str) -> str:
     Such a token in a result would end the result for the model, and what follows would be taken for the
     model's own call.
     """
-    return _CONTROL.sub(
-        lambda match: match.group() + " " if match.group() in "<[" else " " + match.group(), text
-    )
+    return _CONTROL.sub(r"\g<0> ", text)
 
 
 def _said(said: Said) -> list[Message]:
