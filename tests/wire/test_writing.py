@@ -1,4 +1,4 @@
-"""What all dialects share on the way out: choice of a tool, names of parameters, arguments that may go back."""
+"""What all dialects share on the way out: the choice of a tool, names of parameters, arguments to repeat."""
 
 from typing import Any
 
