@@ -38,6 +38,7 @@ LATE_IMPORTS: Final[dict[str, frozenset[str]]] = {
     "cli/_lint.py": frozenset({"importlib"}),  # the module that is to be looked at
     "cli/_model.py": frozenset({"callgate"}),  # the embedded model, which needs an extra
     "models/_connect.py": frozenset({"."}),  # the embedded model, which needs an extra
+    "models/local/_llama_cpp.py": frozenset({"llama_cpp"}),  # optional, in the one file that owns it
 }
 
 # Files of src without a test file of their own, each with its reason.

