@@ -330,6 +330,22 @@ async def test_a_person_who_decides_in_time_keeps_the_run_going() -> None:
     assert "not today" in results_in(on.server.requests[-1])["d"]
 
 
+async def test_a_resumed_run_waits_for_the_person_it_had_asked_before() -> None:
+    async with stage([[("d", "delete_note", {"title": "b"})], "gone"]) as on:
+        assert (await on.run()).reason is Reason.PENDING
+        [waiting] = await on.gate.pending("r")
+
+        async def decide() -> None:
+            await anyio.sleep(0.05)
+            await on.gate.decide(waiting.key, approved=True, by="ada")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(decide)
+            outcome = await on.agent(wait_for_approvals=10.0).resume("r")
+    assert outcome.ok
+    assert on.desk.done == ["delete b"]
+
+
 # ---------------------------------------------------------------- again
 
 

@@ -124,11 +124,18 @@ class Agent:
     async def resume(self, run: str) -> Outcome:
         """Go on with a run, after a crash or after it ended; one that was answered is not asked again.
 
+        Calls that wait for a person are waited for, as in the run's first life.
+
         Raises:
             UnknownRunError: The journal has no such run.
             JournalError: The journal cannot be read or written, or another process holds the run.
         """
-        view = await self._gate.resume(run)
+        view, patience = await self._gate.resume(run), self._options.wait_for_approvals
+        last = view.turns[-1] if view.turns else None
+        if view.pending and last and last.turn and patience > 0:
+            # The gate knows the turn by its number, and waits for those whom it has asked.
+            await self._gate.handle(last.turn, run, number=last.number, wait_for_approvals=patience)
+            view = await self._gate.view(run)
         course, reason = self._course(view), None
         for told in view.turns:
             reason = course.hear(told.turn or Turn(), told.results)

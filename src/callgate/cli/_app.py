@@ -11,6 +11,7 @@ from callgate import __version__
 
 from ._decode import decode
 from ._demo import demo
+from ._exits import Exit
 from ._journal import journal
 from ._lint import lint
 from ._model import model
@@ -29,14 +30,20 @@ app.add_typer(model, name="model")
 app.add_typer(journal, name="journal")
 
 
-@app.callback()
-def version(
-    shown: Annotated[bool, typer.Option("--version", help="Say the version and end.", is_eager=True)] = False,
-) -> None:
-    """Everything between what a language model says and what your code does."""
-    if shown:
+def _say_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"callgate {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def callgate(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say the version and end.", is_eager=True, callback=_say_version),
+    ] = False,
+) -> None:
+    """Everything between what a language model says and what your code does."""
 
 
 def main() -> None:
@@ -44,4 +51,4 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(Exit.INTERRUPTED)

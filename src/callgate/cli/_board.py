@@ -60,6 +60,15 @@ class Board:
         take = _TAKE.get(type(entry))
         if take is not None:
             take(self, entry)
+            self.refresh()
+
+    def progress(self, key: CallKey, text: str) -> None:
+        """Show what a tool says of its progress."""
+        self.rows[key].why = text
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the table anew where it is live."""
         if self.live is not None:
             self.live.update(self.table(), refresh=True)
 

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
-import anyio.to_thread
 import typer
 from rich.markup import escape
-from rich.prompt import Confirm
 
 from callgate.calls import AttemptKind, Offered, Status, ToolDefinition, ToolResult, Turn, TurnAsked
 from callgate.errors import TransportError
@@ -29,7 +27,7 @@ from ._crash import CrashReport, child, crash_and_resume
 from ._exits import Exit
 from ._recorded import DIALECT, recorded
 from ._scenes import SCENES, Scene, build
-from ._screen import COLOURS, plainly, print_json, screen
+from ._screen import COLOURS, confirmed, plainly, print_json, screen
 
 RUN = "demo"
 NEEDED = 4
@@ -200,7 +198,7 @@ async def _handle(show: Show, gate: Gate, turn: Turn, *, can_ask: bool) -> list[
             approved, by = True, "--yes"
         elif can_ask:
             with show.board.paused():
-                approved = await anyio.to_thread.run_sync(_confirm)
+                approved = await confirmed("  allow it?")
             by = "terminal"
         else:
             approved, by = False, "no terminal to ask on, and no --yes"
@@ -209,10 +207,6 @@ async def _handle(show: Show, gate: Gate, turn: Turn, *, can_ask: bool) -> list[
         await gate.decide(waiting.key, approved=approved, by=by)
         results = await gate.results(RUN)
     return results
-
-
-def _confirm() -> bool:
-    return Confirm.ask("  allow it?", console=screen, default=False)
 
 
 def _said(turn: Turn) -> str:

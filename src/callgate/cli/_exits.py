@@ -13,6 +13,7 @@ class Exit(IntEnum):
     USAGE = 2
     PENDING = 3
     FAILED = 4
+    INTERRUPTED = 130
 
 
 EXITS: dict[Exit, str] = {
@@ -22,5 +23,6 @@ EXITS: dict[Exit, str] = {
     Exit.USAGE: "The command line cannot be meant that way.",
     Exit.PENDING: "A call waits for a person; approve or deny it, then resume the run.",
     Exit.FAILED: "Something outside failed: a file, the journal, the model. A line on stderr says what.",
+    Exit.INTERRUPTED: "Ctrl-C. What ran stands in the journal, and the run can be resumed.",
 }
 """Exit code → what it means."""

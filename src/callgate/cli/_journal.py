@@ -52,7 +52,8 @@ class Answer:
 
 
 @asynccontextmanager
-async def _opened(path: Path) -> AsyncIterator[Store]:
+async def opened(path: Path) -> AsyncIterator[Store]:
+    """The journal in a file, closed afterwards."""
     store = await open_journal(f"sqlite:{path}")
     try:
         yield store
@@ -62,7 +63,7 @@ async def _opened(path: Path) -> AsyncIterator[Store]:
 
 def _with(path: Path, ask: Callable[[Store], Awaitable[T]]) -> T:
     async def asked() -> T:
-        async with _opened(path) as store:
+        async with opened(path) as store:
             return await ask(store)
 
     if not path.exists():
@@ -219,6 +220,7 @@ def put_back(
     key: Key,
     workspace: Annotated[Path, typer.Option(help="The folder it was deleted from.")],
     path: Path_ = DEFAULT,
+    as_json: Json = False,
 ) -> None:
     """Put back a file that delete_file deleted, from what the journal kept."""
 
@@ -236,4 +238,7 @@ def put_back(
     relative = resource.removeprefix("file:/")
     with plainly():
         restore(Workspace(workspace), relative, kept)
-    screen.print(f"{escape(relative)} is back")
+    if as_json:
+        print_json({"key": key, "path": relative})
+    else:
+        screen.print(f"{escape(relative)} is back")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
 import anyio.abc
-import anyio.to_thread
 import typer
 from rich.markup import escape
-from rich.prompt import Confirm
 
 from callgate.agent import Agent, AgentOptions, Limits, Outcome, Reason
 from callgate.calls import ApprovalAsked, Entry
@@ -22,7 +23,8 @@ from callgate.workspace import workspace_tools
 
 from ._board import Board
 from ._exits import Exit
-from ._screen import plainly, print_json, screen, stop
+from ._journal import opened
+from ._screen import confirmed, plainly, print_json, screen, stop
 
 _FOR_EVER = 7 * 24 * 3600.0
 _SYSTEM = (
@@ -103,20 +105,26 @@ async def _go(asked: Asked) -> Outcome:
     patience = _FOR_EVER if interactive else asked.wait
     model = connect(asked.model)
     board = Board()
-    async with (
-        open_gate(workspace_tools(), asked.workspace, f"sqlite:{asked.journal}", policy, options) as gate,
-        anyio.create_task_group() as tasks,
-    ):
-        gate.subscribe(board.hear)
-        if interactive:
-            tasks.start_soon(_ask_people, gate, board)
-        agent = Agent(gate, model, asked.limits, _SYSTEM, options=AgentOptions(wait_for_approvals=patience))
-        if asked.as_json:
-            outcome = await _drive(agent, asked)
-        else:
-            with board.shown():
+    async with opened(asked.journal) as store:
+        # A run that is resumed is shown whole, and what it asked before it stopped is asked here again.
+        questions: list[ApprovalAsked] = []
+        if asked.resume:
+            questions = await store.waiting(asked.resume)
+            for record in await store.read(asked.resume):
+                board.hear(record.entry)
+        async with (
+            open_gate(workspace_tools(), asked.workspace, store, policy, options) as gate,
+            anyio.create_task_group() as tasks,
+        ):
+            gate.subscribe(board.hear, board.progress)
+            if interactive:
+                tasks.start_soon(_ask_people, gate, board, questions)
+            agent = Agent(
+                gate, model, asked.limits, _SYSTEM, options=AgentOptions(wait_for_approvals=patience)
+            )
+            with nullcontext() if asked.as_json else board.shown():
                 outcome = await _drive(agent, asked)
-        tasks.cancel_scope.cancel()
+            tasks.cancel_scope.cancel()
     return outcome
 
 
@@ -124,26 +132,24 @@ async def _drive(agent: Agent, asked: Asked) -> Outcome:
     return await (agent.resume(asked.resume) if asked.resume else agent.run(asked.task, asked.run or None))
 
 
-async def _ask_people(gate: Gate, board: Board) -> None:
+async def _ask_people(gate: Gate, board: Board, waiting: Iterable[ApprovalAsked]) -> None:
     """Ask on the terminal about each call that waits, one after another."""
-    send, questions = anyio.create_memory_object_stream[ApprovalAsked](1000)
+    send, questions = anyio.create_memory_object_stream[ApprovalAsked](math.inf)
 
     def hear(entry: Entry) -> None:
         if isinstance(entry, ApprovalAsked):
             send.send_nowait(entry)
 
+    for question in waiting:
+        hear(question)
     gate.subscribe(hear)
     async for question in questions:
         row = board.rows[question.key]
         with board.paused():
             screen.print(f"\n[bold]{escape(row.name)}[/bold] {escape(row.arguments)}")
             screen.print(f"  because {escape('; '.join(question.reasons))}")
-            approved = await anyio.to_thread.run_sync(_confirm)
+            approved = await confirmed("allow it?")
         await gate.decide(question.key, approved=approved, by="terminal")
-
-
-def _confirm() -> bool:
-    return Confirm.ask("allow it?", console=screen, default=False)
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+import anyio
 import msgspec
 import typer
 from rich.console import Console
@@ -42,6 +43,14 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+async def confirmed(question: str) -> bool:
+    """Ask on the terminal; only a yes is one. No thread waits, so that Ctrl-C ends it at once."""
+    screen.print(f"{question} [bold]\\[y/N][/bold] ", end="")
+    # A terminal hands over whole lines: what is readable is an answer.
+    await anyio.wait_readable(sys.stdin)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, FrozenDict) else str(value)
 
@@ -57,9 +66,27 @@ def plainly() -> Iterator[None]:
     """Turn what callgate and the system raise into one clear line; never a stack trace."""
     try:
         yield
-    except CallgateError as problem:
-        stop(f"{problem.code}: {problem}")
-    except FileNotFoundError as problem:
-        stop(f"there is no {problem.filename!r}", Exit.USAGE)
-    except OSError as problem:
-        stop(f"{problem.filename or 'the system'}: {problem.strerror or problem}")
+    except Exception as problem:
+        cause = _first(problem)
+        told = _told(cause)
+        if told is None:
+            raise
+        stop(*told)
+
+
+def _first(problem: BaseException) -> BaseException:
+    """What went wrong first; task groups wrap it."""
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return problem
+
+
+def _told(problem: BaseException) -> tuple[str, Exit] | None:
+    """The line about it and the exit code; None for what is a bug of ours."""
+    if isinstance(problem, CallgateError):
+        return f"{problem.code}: {problem}", Exit.FAILED
+    if isinstance(problem, FileNotFoundError):
+        return f"there is no {problem.filename!r}", Exit.USAGE
+    if isinstance(problem, OSError):
+        return f"{problem.filename or 'the system'}: {problem.strerror or problem}", Exit.FAILED
+    return None

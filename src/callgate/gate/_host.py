@@ -7,6 +7,7 @@ more.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from ._machine import CallState, RunState, evolve
 from ._options import GateOptions
 from ._session import Opening, Session
 from ._workers import Workers
+
+_LOG = logging.getLogger("callgate")
 
 
 @dataclass(slots=True)
@@ -105,9 +108,9 @@ class GateHost:
 
     def told(self, entries: list[Entry]) -> None:
         """Entries became durable: tell who listens."""
-        for listener in self.listeners:
+        if self.listeners:
             for entry in entries:
-                listener(entry)
+                _tell(self.listeners, entry)
 
     async def session(self, run: str, opening: Opening | None = None) -> Session:
         """The session of a run: opened, read back and put in order if it is not open here.
@@ -208,8 +211,7 @@ class GateHost:
         )
 
     def _progress(self, key: CallKey, text: str) -> None:
-        for listener in self.progress:
-            listener(key, text)
+        _tell(self.progress, key, text)
 
     def _feed(self) -> None:
         """A call ended: the session that has wanted to start one for longest may."""
@@ -291,3 +293,13 @@ class GateHost:
             await self.store.release(session.lease)
         except JournalError:
             return
+
+
+def _tell(listeners: list[Callable[..., None]], *heard: Any) -> None:
+    """Tell all; one that raises is logged and hears no more: who watches a run must not end it."""
+    for listener in tuple(listeners):
+        try:
+            listener(*heard)
+        except Exception:  # noqa: BLE001 - whatever it is, it is the listener's
+            _LOG.exception("a listener raised, and hears no more: %r", listener)
+            listeners.remove(listener)
