@@ -284,9 +284,10 @@ def test_nothing_is_found_where_no_fault_is(file: str, text: str) -> None:
 
 
 def test_a_room_has_at_most_2500_lines() -> None:
+    """A folder inside a room has a door of its own (wire/dialects, models/local), and counts for itself."""
     lines: Counter[str] = Counter()
     for source in package():
-        lines[source.file.partition("/")[0]] += source.text.count("\n")
+        lines[source.file.rpartition("/")[0]] += source.text.count("\n")
     nothing(f"{room} has {count} lines" for room, count in lines.items() if count > ROOM_LINES)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "agent": ("Agent", "Limits", "Outcome"),
+    "agent": ("Agent", "AgentOptions", "Limits", "Outcome", "Reason"),
     "calls": (
         "Access",
         "Effect",
@@ -48,6 +48,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "Access",
     "Agent",
+    "AgentOptions",
     "CallgateError",
     "CannotTell",
     "Context",
@@ -62,6 +63,7 @@ __all__ = [
     "Limits",
     "Outcome",
     "Policy",
+    "Reason",
     "Result",
     "Rule",
     "Status",

@@ -1,5 +1,5 @@
 # The types of the names that __init__.py loads when they are first used; a test holds the two together.
-from callgate.agent import Agent, Limits, Outcome
+from callgate.agent import Agent, AgentOptions, Limits, Outcome, Reason
 from callgate.calls import Access, Effect, Finding, Finish, Status, ToolCall, ToolDefinition, ToolResult, Turn
 from callgate.checks import Policy, Rule
 from callgate.errors import CallgateError, ToolError
@@ -25,6 +25,7 @@ __version__: str
 __all__ = [
     "Access",
     "Agent",
+    "AgentOptions",
     "CallgateError",
     "CannotTell",
     "Context",
@@ -39,6 +40,7 @@ __all__ = [
     "Limits",
     "Outcome",
     "Policy",
+    "Reason",
     "Result",
     "Rule",
     "Status",

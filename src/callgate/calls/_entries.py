@@ -220,6 +220,9 @@ class Reconciled(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=
     content: Any = None
     note: str = ""
     limit: int = 0
+    resource: str = ""
+    version: str = ""
+    kept: Any = None
 
 
 class CancelRequested(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):

@@ -43,6 +43,21 @@ from callgate.tools import NO_FACTS, Facts, Tool
 
 from ._machine import CallState, RunState
 
+HEARD: Final = (
+    "finish",
+    "finish_raw",
+    "text",
+    "reason",
+    "usage",
+    "possibly_truncated",
+    "faults",
+    "refusal",
+    "server_calls",
+    "kept",
+    "response_id",
+    "dialect",
+)
+"""What a turn and the entry about it have in common, by the same names."""
 _NO_SOURCES: Final = Sources()
 _SERIAL: Final = frozenset({Effect.IRREVERSIBLE, Effect.EXECUTE})
 
@@ -190,22 +205,11 @@ def _heard(run: RunState, event: TurnReceived, calls: tuple[ToolCall, ...]) -> T
         event.number,
         event.attempt,
         event.at,
-        turn.finish,
-        turn_digest(turn),
-        turn.text,
-        calls,
-        "" if turn.executable else turn.why_not or "TURN_CUT",
-        turn.reason,
-        turn.finish_raw,
-        turn.usage,
-        turn.possibly_truncated,
-        turn.faults,
-        turn.refusal,
-        turn.server_calls,
-        turn.kept,
-        turn.response_id,
-        turn.dialect,
-        event.body_digest,
+        digest=turn_digest(turn),
+        calls=calls,
+        why_not="" if turn.executable else turn.why_not or "TURN_CUT",
+        body_digest=event.body_digest,
+        **{name: getattr(turn, name) for name in HEARD},
     )
 
 

@@ -111,7 +111,7 @@ class Executor:
     world: Any
     clock: Callable[[], float]
     threads: int = 40
-    ended: Callable[[], None] = lambda: None  # noqa: E731 - a default, not a name
+    ended: Callable[[], None] = lambda: None
     running: dict[CallKey, Job] = field(default_factory=dict)
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _next: float = float("inf")
@@ -259,18 +259,24 @@ class Executor:
             if inspect.isawaitable(found):
                 found = await _Within(found, job.variables)
         if isinstance(found, Happened):
-            content, _ = to_json(found.result)
-            return Reconciled(
-                job.key,
-                self.clock(),
-                happened=True,
-                by=tool.definition.name,
-                content=content,
-                limit=tool.result_limit,
-            )
+            return self._happened(job, tool, found.result)
         if isinstance(found, DidNotHappen):
             return Reconciled(job.key, self.clock(), happened=False, by=tool.definition.name)
         return LostSight(job.key, self.clock(), "CANNOT_TELL", evidence=job.evidence)
+
+    def _happened(self, job: Job, tool: Tool, value: Any) -> Reconciled:
+        stands = value if isinstance(value, Result) else Result(value)
+        return Reconciled(
+            job.key,
+            self.clock(),
+            happened=True,
+            by=tool.definition.name,
+            content=to_json(stands.content)[0],
+            limit=tool.result_limit,
+            resource=stands.resource,
+            version=stands.version,
+            kept=None if stands.kept is None else to_json(stands.kept)[0],
+        )
 
     def _must_look(self, job: Job) -> bool:
         return job.tool is not None and self.world is not None and bool(job.tool.touches(job.call.arguments))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 
 from callgate.calls import (
     CallKey,
@@ -33,7 +34,7 @@ from callgate.checks import Policy
 from callgate.errors import JournalError, LocalProtocolError, NestedCallError, UnknownRunError
 from callgate.journal import Decision, Store, open_journal
 from callgate.schedule import conflicts
-from callgate.tools import NO_FACTS, Page, Toolset, World, accesses
+from callgate.tools import NO_FACTS, Facts, Page, Toolset, World, accesses
 from callgate.workspace import Workspace
 
 from ._decide import Bench, Noted, TurnReceived, turn_digest
@@ -219,48 +220,41 @@ class Gate:
     async def _receive(self, session: Session, turn: Turn, asked: Handling) -> TurnState:
         state, tools = session.state, self._host.bench.tools
         open_turn = next((known for known in reversed(state.turns) if known.heard is None), None)
-        number = asked.number
-        if number is None:
-            number = (
-                open_turn.number
-                if open_turn
-                else max((known.number for known in state.turns), default=-1) + 1
-            )
-        attempt = (
-            open_turn.attempt
-            if open_turn and open_turn.number == number
-            else self._next_attempt(state, number)
-        )
+        if open_turn is not None and asked.number in (None, open_turn.number):
+            number, attempt = open_turn.number, open_turn.attempt
+        else:
+            numbers = [known.number for known in state.turns]
+            number = max(numbers, default=-1) + 1 if asked.number is None else asked.number
+            attempt = numbers.count(number)
         offered = asked.offered
         if offered is None:
-            named = open_turn.asked.offered if open_turn and open_turn.asked else None
-            offered = tools if named is None else [one.name for one in named]
-        facts = [NO_FACTS] * len(turn.calls)
-        if turn.executable:
-            wanted = [
-                (place, tools[call.name])
-                for place, call in enumerate(turn.calls)
-                if call.complete and call.name in tools
-            ]
-            found = await self._host.facts([(tool, turn.calls[place].arguments) for place, tool in wanted])
-            for (place, _), fact in zip(wanted, found, strict=True):
-                facts[place] = fact
-        now = self._host.clock()
-        session.post(
-            TurnReceived(
-                number, attempt, turn, frozenset(offered), tuple(facts), now, asked.budget, asked.body_digest
-            )
+            named = open_turn.asked if open_turn else None
+            offered = tools if named is None else [one.name for one in named.offered]
+        event = TurnReceived(
+            number,
+            attempt,
+            turn,
+            frozenset(offered),
+            await self._facts(turn),
+            self._host.clock(),
+            asked.budget,
+            asked.body_digest,
         )
+        session.post(event)
         await session.until(lambda: state.turn(number, attempt) is not None)
         known = state.turn(number, attempt)
-        if known is None:
-            message = "the turn was not recorded"
-            raise LocalProtocolError(message, run=state.run)
+        assert known is not None  # noqa: S101 - what was waited for
         return known
 
-    @staticmethod
-    def _next_attempt(state: RunState, number: int) -> int:
-        return max((known.attempt for known in state.turns if known.number == number), default=-1) + 1
+    async def _facts(self, turn: Turn) -> tuple[Facts, ...]:
+        """What must be looked up for the calls of a turn, by position."""
+        tools, facts = self._host.bench.tools, [NO_FACTS] * len(turn.calls)
+        if turn.executable:
+            known = [place for place, call in enumerate(turn.calls) if call.complete and call.name in tools]
+            wanted = [(tools[turn.calls[place].name], turn.calls[place].arguments) for place in known]
+            for place, fact in zip(known, await self._host.facts(wanted), strict=True):
+                facts[place] = fact
+        return tuple(facts)
 
     async def _wait_for_people(self, session: Session, turn: TurnState, seconds: float) -> None:
         with anyio.move_on_after(seconds):
@@ -321,7 +315,8 @@ async def open_gate(
         ConfigurationError: The journal's address or the workspace is not usable.
     """
     chosen = options or GateOptions()
-    world = Workspace(workspace) if isinstance(workspace, str | Path) else workspace
+    opened = Workspace(workspace) if isinstance(workspace, str | Path) else None
+    world = opened or workspace
     store = await open_journal(journal) if isinstance(journal, str) else journal
     bench = Bench(
         {tool.definition.name: tool for tool in tools},
@@ -344,6 +339,8 @@ async def open_gate(
         finally:
             with anyio.CancelScope(shield=True):
                 await _close(host, own=isinstance(journal, str))
+                if opened is not None:
+                    await anyio.to_thread.run_sync(opened.close)
             tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem

@@ -88,28 +88,23 @@ def as_text(content: Any) -> str:
 
 def _succeeded(call: CallState) -> ToolResult:
     made, outcome = call.call, call.outcome
-    if isinstance(outcome, Reconciled):
-        content, _, following = _cut(outcome.content, outcome.limit)
-        told = content if content is not None else outcome.note or None
-        return ToolResult(
-            made.key, made.call_id, made.name, Status.OK, "", told, provenance=Provenance(made.name)
-        )
-    if not isinstance(outcome, Returned):
+    if not isinstance(outcome, Returned | Reconciled):
         return ToolResult(made.key, made.call_id, made.name, Status.OK)
     content, truncated, following = _cut(outcome.content, outcome.limit)
+    is_returned = isinstance(outcome, Returned)
     return ToolResult(
         made.key,
         made.call_id,
         made.name,
         Status.OK,
-        outcome.note,
-        content,
+        outcome.note if is_returned else "",
+        content if is_returned or content is not None else outcome.note or None,
         resource=outcome.resource,
         version=outcome.version,
         truncated=truncated,
-        next_range=following or outcome.next_range,
+        next_range=following or getattr(outcome, "next_range", None),
         handle=str(made.key) if truncated else "",
-        provenance=Provenance(made.name, outcome.trusted),
+        provenance=Provenance(made.name, getattr(outcome, "trusted", False)),
     )
 
 

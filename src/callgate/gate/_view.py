@@ -18,6 +18,7 @@ from callgate.calls import (
     Usage,
 )
 
+from ._decide import HEARD
 from ._machine import CallState, RunState, TurnState
 from ._results import result_of
 
@@ -91,22 +92,11 @@ def pending(run: RunState) -> tuple[PendingApproval, ...]:
 def heard(entry: TurnHeard) -> Turn:
     """The turn that an entry recorded."""
     return Turn(
-        text=entry.text,
         calls=entry.calls,
-        finish=entry.finish,
-        finish_raw=entry.finish_raw,
         executable=not entry.why_not,
         why_not=entry.why_not,
-        reason=entry.reason,
-        usage=entry.usage,
-        possibly_truncated=entry.possibly_truncated,
-        faults=entry.faults,
-        refusal=entry.refusal,
-        server_calls=entry.server_calls,
-        kept=entry.kept,
-        response_id=entry.response_id,
-        dialect=entry.dialect,
         digest=entry.digest,
+        **{name: getattr(entry, name) for name in HEARD},
     )
 
 
