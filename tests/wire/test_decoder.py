@@ -12,7 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgate.calls import CallKind, Finish, ToolCall, ToolDefinition, Turn, freeze
+from callgate.calls import (
+    CallDone,
+    CallKind,
+    CallStarted,
+    Finish,
+    StreamFault,
+    TextDelta,
+    ToolCall,
+    ToolDefinition,
+    Turn,
+    freeze,
+)
 from callgate.errors import LocalProtocolError, UnknownDialectError
 from callgate.wire import DIALECTS, Decoder, StreamLimits
 from callgate.wire._names import wire_name
@@ -155,20 +166,20 @@ def test_a_turn_is_executable_just_when_it_ended_well(case: Case) -> None:
 @every_case(ANY)
 def test_the_events_of_a_recorded_stream_tell_what_the_turn_holds(case: Case) -> None:
     events, turn = feed(case.dialect, case.body)
-    text = "".join(e.text for e in events if type(e).__name__ == "TextDelta" and e.choice == 0)
-    assert text == turn.text
-    done = [e.call for e in events if type(e).__name__ == "CallDone" and e.choice == 0]
+    main = [event for event in events if getattr(event, "choice", 0) == 0]
+    assert "".join(event.text for event in main if isinstance(event, TextDelta)) == turn.text
+    done = [event.call for event in main if isinstance(event, CallDone)]
     assert all(call in turn.calls or not turn.executable for call in done)
-    started = [e.position for e in events if type(e).__name__ == "CallStarted" and e.choice == 0]
+    started = [event.position for event in main if isinstance(event, CallStarted)]
     assert started == list(range(len(turn.calls)))
-    assert [e for e in events if type(e).__name__ == "StreamFault"] == list(turn.faults)
+    assert [event for event in main if isinstance(event, StreamFault)] == list(turn.faults)
 
 
 # ---------------------------------------------------------------- cuts
 
 
 def check_cuts(case: Case, offsets: Iterable[int], truncated: Container[int]) -> None:
-    """At each offset: what comes after it gives the same turn, and nothing after it gives no turn that may run."""
+    """At each offset: what comes after gives the same turn, and nothing after gives no turn that may run."""
     body = case.body
     whole = decode(case.dialect, body)
     running, at = Decoder(case.dialect), 0
@@ -189,7 +200,7 @@ def check_prefix(turn: Turn, whole: Turn, where: str) -> None:
 
 
 def edges(body: bytes) -> set[int]:
-    """Around the end of every event, every place inside a character, and where an object may just have closed."""
+    """Around the end of every event, inside every character, and where an object may just have closed."""
     around = {at for match in re.finditer(rb"\n\n", body) for at in range(match.start(), match.end() + 2)}
     inside = {at for at, byte in enumerate(body) if 0x80 <= byte < 0xC0 or body[at - 1] in b"}]\n"}
     return {at for at in around | inside if at <= len(body)}

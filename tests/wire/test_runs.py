@@ -15,7 +15,8 @@ Blocks = list[tuple[bytes, bytes]]
 
 def quick(pieces: list[bytes]) -> tuple[Blocks, int]:
     """The events as ``take`` gives them, runs taken apart, and how many came in runs that read as JSON."""
-    parser, found, in_runs = SseParser(), [], 0
+    parser, in_runs = SseParser(), 0
+    found: Blocks = []
     for piece in pieces:
         data = parser.plain(piece)
         parts = take(parser, piece) if data is None else [Run(data, (_name(piece),))]
@@ -114,7 +115,9 @@ PARTS = st.sampled_from(
 
 
 @given(parts=st.lists(PARTS, max_size=12), seed=st.integers(0, 2**16), size=st.integers(1, 60))
-def test_any_body_in_any_pieces_gives_what_the_grammar_gives(parts: list[bytes], seed: int, size: int) -> None:
+def test_any_body_in_any_pieces_gives_what_the_grammar_gives(
+    parts: list[bytes], seed: int, size: int
+) -> None:
     body = b"".join(parts)
     wanted = slow(body)
     for pieces in ([body], parts, list(small(body, seed)), sized(body, size)):

@@ -202,7 +202,18 @@ def interpret(body: bytes) -> tuple[list[ServerEvent], str, int | None]:
 FRAGMENTS = st.sampled_from(
     [
         *(b"\n", b"\r", b"\r\n", b"\n\n", b":", b" ", b"data", b"data: ", b"data: {", b"}\n\n", b"event: "),
-        *(b"id: ", b"retry: ", b"7", b"error", b"\0", b"\xef\xbb\xbf", b"\xe4\xbd", b"\xa0", b"\xff", b"[DONE]"),
+        *(
+            b"id: ",
+            b"retry: ",
+            b"7",
+            b"error",
+            b"\0",
+            b"\xef\xbb\xbf",
+            b"\xe4\xbd",
+            b"\xa0",
+            b"\xff",
+            b"[DONE]",
+        ),
         *(b"{", b'"a"', b"{}\n\ndata: {}", "\u2028".encode()),
     ]
 )
