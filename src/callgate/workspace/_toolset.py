@@ -12,6 +12,7 @@ from typing import Final
 from callgate.calls import Effect
 from callgate.tools import Tool, ToolOptions, Toolset, declare
 
+from ._examples import EXAMPLES
 from ._reading import lines_in_order, list_files, one_line, read_file, search_text
 from ._writing import (
     delete_file,
@@ -35,14 +36,7 @@ _TOOLS: Final = (
             returns="the lines as they are; beside them the file's version, and next_range if they were cut",
             check=lines_in_order,
             tags=("files", "look"),
-            examples=[
-                ("Show me notes.txt", {"path": "notes.txt"}),
-                (
-                    "Read lines 10 to 20 of src/app.py",
-                    {"path": "src/app.py", "start_line": 10, "end_line": 20},
-                ),
-                ("What does the README say from line 5 on?", {"path": "README.md", "start_line": 5}),
-            ],
+            examples=EXAMPLES["read_file"],
         ),
     ),
     (
@@ -55,11 +49,7 @@ _TOOLS: Final = (
             returns="entries: paths relative to the workspace's root, folders with a slash at the end; "
             "truncated: whether there are more",
             tags=("files", "look"),
-            examples=[
-                ("Which files are here?", {}),
-                ("List the folder docs", {"path": "docs"}),
-                ("Find all Python files below src", {"path": "src", "pattern": "*.py", "recursive": True}),
-            ],
+            examples=EXAMPLES["list_files"],
         ),
     ),
     (
@@ -72,11 +62,7 @@ _TOOLS: Final = (
             returns="matches: file, line number and line; files_searched; truncated: whether there are more",
             check=one_line,
             tags=("files", "look"),
-            examples=[
-                ("Where is TODO written?", {"query": "TODO"}),
-                ("Find the word budget in the folder notes", {"query": "budget", "path": "notes"}),
-                ("Which Python files mention parse_date?", {"query": "parse_date", "pattern": "*.py"}),
-            ],
+            examples=EXAMPLES["search_text"],
         ),
     ),
     (
@@ -91,11 +77,7 @@ _TOOLS: Final = (
             reconcile=reconcile_write,
             tags=("files", "change"),
             phases=("change",),
-            examples=[
-                ("Write hello to greeting.txt", {"path": "greeting.txt", "content": "hello\n"}),
-                ("Create docs/plan.md with the title Plan", {"path": "docs/plan.md", "content": "# Plan\n"}),
-                ("Make a file todo.txt that says buy milk", {"path": "todo.txt", "content": "buy milk\n"}),
-            ],
+            examples=EXAMPLES["write_file"],
         ),
     ),
     (
@@ -110,14 +92,7 @@ _TOOLS: Final = (
             reconcile=reconcile_replace,
             tags=("files", "change"),
             phases=("change",),
-            examples=[
-                (
-                    "In config.ini change port=80 to port=8080",
-                    {"path": "config.ini", "old": "port=80", "new": "port=8080"},
-                ),
-                ("Replace Bob by Alice in names.txt", {"path": "names.txt", "old": "Bob", "new": "Alice"}),
-                ("Fix the typo teh in README.md", {"path": "README.md", "old": "teh", "new": "the"}),
-            ],
+            examples=EXAMPLES["replace_in_file"],
         ),
     ),
     (
@@ -133,11 +108,7 @@ _TOOLS: Final = (
             reconcile=reconcile_delete,
             tags=("files", "change"),
             phases=("change",),
-            examples=[
-                ("Delete old.log", {"path": "old.log"}),
-                ("Remove the file drafts/memo.txt", {"path": "drafts/memo.txt"}),
-                ("Get rid of build/cache.bin", {"path": "build/cache.bin"}),
-            ],
+            examples=EXAMPLES["delete_file"],
         ),
     ),
 )

@@ -5,33 +5,17 @@ from typing import Any
 
 import pytest
 
-from callgate.calls import Example, Finish, FrozenDict, ToolDefinition, freeze
+from callgate.calls import Finish, FrozenDict, ToolDefinition
 from callgate.errors import ModelError
 from callgate.models.local import CallerOptions, LocalCaller, Message, NumpyEngine
 from callgate.models.local._prompt import NO_TOOL
 from callgate.wire import Decoder
+from callgate.workspace import workspace_tools
 from tests.models.local.parrot import Parrot
 
 HERE = Path(__file__).parent
 REQUESTS = json.loads((HERE / "requests.json").read_text(encoding="utf-8"))
-EXAMPLES = json.loads((HERE / "examples.json").read_text(encoding="utf-8"))
-DESCRIPTIONS = {
-    "read_file": "Read a text file, or some of its lines.",
-    "list_files": "List what is in a folder.",
-    "search_text": "Search text files for a piece of text.",
-    "write_file": "Write a text file: a new one, or all of an existing one anew.",
-    "replace_in_file": "Replace one piece of text in a file by another; the rest is kept as it is.",
-    "delete_file": "Delete a file.",
-}
-TOOLS = [
-    ToolDefinition.of(
-        name,
-        DESCRIPTIONS[name],
-        FrozenDict({"type": "object"}),
-        tuple(Example(request, freeze(arguments)) for request, arguments in shown),
-    )
-    for name, shown in EXAMPLES.items()
-]
+TOOLS = workspace_tools().definitions()
 READ, LIST = TOOLS[:2]
 ARGUMENTS = "Arguments:"
 
@@ -152,7 +136,7 @@ def test_the_scores_are_those_of_the_request_under_each_tool(tiny_engine: NumpyE
     asked = LocalCaller(tiny_engine, CallerOptions(no_tool_bias=0, examples=1))
     found = asked.propose("Show hello", [READ, LIST]).scores
     for tool in (READ, LIST):
-        request, arguments = EXAMPLES[tool.name][0]
+        request, arguments = tool.examples[0].request, tool.examples[0].arguments
         said = (
             f"{tool.description.what}\n\nRequest: {request}\nArguments: {json.dumps(arguments)}\n\nRequest:"
         )
@@ -208,6 +192,6 @@ def test_the_measured_share_of_requests_becomes_the_right_call(
 
 def test_no_request_stands_in_two_of_the_sets_nor_among_the_examples() -> None:
     sets = [{request for _, request, _ in REQUESTS[part]} for part in ("dev", "held_out", "demo")]
-    sets.append({request for shown in EXAMPLES.values() for request, _ in shown})
+    sets.append({example.request for tool in TOOLS for example in tool.examples})
     assert all(not one & other for one, other in pairwise([*sets, *sets]))
     assert [len(each) for each in sets[:3]] == [32, 32, 6]
