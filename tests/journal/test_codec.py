@@ -67,7 +67,8 @@ def test_the_examples_are_of_every_kind_and_leave_no_field_at_its_default() -> N
     assert {type(entry) for entry in EVERY} == set(get_args(Entry))
     for entry in EVERY:
         for field in msgspec.structs.fields(entry):
-            assert getattr(entry, field.name) != field.default, (entry, field.name)
+            # A field that is new gets a value in examples.py, and the golden file stays as it is.
+            assert getattr(entry, field.name) != field.default, (type(entry), field.name)
 
 
 def test_lines_of_format_1_are_read_for_ever() -> None:
@@ -144,6 +145,7 @@ def test_a_line_that_was_cut_is_never_an_entry(entry: Entry, data: st.DataObject
 def test_a_number_that_json_cannot_carry_is_refused_and_not_made_null(number: float) -> None:
     for entry in (
         Returned(KEY, 1.0, content=FrozenDict(a=FrozenList([1, number]))),
+        Returned(KEY, 1.0, content=number),
         Raised(KEY, 1.0, "TOOL_ERROR", facts=FrozenDict(a=number)),
     ):
         with pytest.raises(LocalProtocolError, match="cannot carry"):

@@ -17,7 +17,7 @@ import pytest
 
 from callgate.calls import Returned
 from callgate.errors import JournalCorruptError, JournalUnavailableError, LeaseHeldError, LeaseLostError
-from callgate.journal import Store, open_journal
+from callgate.journal import Store, follow, open_journal
 from tests.corpus import ROOT
 from tests.journal.stores import NOW, asked, decided, decision, entries_of, key, opened, started
 
@@ -258,15 +258,20 @@ def _run(statement: str) -> str:
     return " run = 'r'" if "UPDATE runs" in statement else " run_id = (SELECT id FROM runs WHERE run = 'r')"
 
 
-async def test_an_entry_that_cannot_be_read_says_which_it_is(store: Store, path: Path) -> None:
+async def test_an_entry_that_is_chained_but_cannot_be_read_says_which_it_is(store: Store, path: Path) -> None:
     lease = await store.acquire("r", "me", 30, NOW)
     await store.append(lease, started("r", 0, 1, 2))
+    before = bytes.fromhex((await store.read("r"))[1].digest)
     with closing(sqlite3.connect(path)) as other, other:
-        other.execute("UPDATE entries SET line = x'ff' WHERE sequence = 1")
-    with pytest.raises(JournalCorruptError):
+        line = b'{"v":1,"type":"Unheard"}'
+        other.execute(
+            "UPDATE entries SET line = ?, digest = ? WHERE sequence = 2", (line, follow(before, line))
+        )
+    with pytest.raises(JournalCorruptError) as caught:
         await store.read("r")
-    # From behind it on the chain holds.
-    assert [record.sequence for record in await store.read("r", 3)] == []
+    assert (caught.value.facts["run"], caught.value.facts["sequence"]) == ("r", 2)
+    [fault] = await store.verify()
+    assert (fault.sequence, fault.code) == (2, "UNREADABLE")
 
 
 @pytest.mark.parametrize("what", ["take", "waiting", "post"])

@@ -109,6 +109,22 @@ async def test_what_a_piece_read_is_still_so_when_it_writes(writer: Writer, tmp_
     assert await writer.run(told) == [0]
 
 
+async def test_the_first_of_a_crowd_does_not_wait_for_all_of_it(
+    writer: Writer, statements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("callgate.journal._writer._GROUP", 3)
+    may = threading.Event()
+    assert await together(writer, [Telling(0, may), *map(Telling, range(1, 9))], may) == list(range(9))
+    assert statements.count("COMMIT") >= 3
+
+
+async def test_a_connection_that_is_lost_is_told_to_everyone(writer: Writer) -> None:
+    await writer.run(Telling(1))
+    for lost in (sqlite3.Connection.close, told, told):
+        with pytest.raises(JournalUnavailableError):
+            await writer.run(lost)
+
+
 async def test_a_refusal_is_told_to_the_one_it_concerns(writer: Writer) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(writer.run, Telling(1))

@@ -48,6 +48,7 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._queue: SimpleQueue[_Piece[Any] | None] = SimpleQueue()
+        self._sending = threading.Lock()
         self._is_closed = False
         # A daemon: a program that forgot to close must still end. What was acknowledged is durable by then.
         self._thread = threading.Thread(target=self._serve, name="callgate-journal", daemon=True)
@@ -60,11 +61,13 @@ class Writer:
             CallgateError: What the work raised, or that the store cannot be written; nothing was then.
         """
         # A forked child has the object and not the thread.
-        if self._is_closed or not self._thread.is_alive():
-            message = "the journal is closed, or was opened before this process was forked"
-            raise JournalUnavailableError(message)
+        if not self._thread.is_alive():
+            raise _closed()
         piece = _Piece(work)
-        self._queue.put(piece)
+        with self._sending:
+            if self._is_closed:
+                raise _closed()
+            self._queue.put(piece)
         try:
             await piece.done.wait()
         except GeneratorExit:
@@ -80,9 +83,11 @@ class Writer:
 
     async def close(self) -> None:
         """Finish what waits, then end the thread."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._queue.put(None)
+        with self._sending:
+            # The last word: under the lock nothing comes after it.
+            if not self._is_closed:
+                self._is_closed = True
+                self._queue.put(None)
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(self._thread.join)
 
@@ -133,6 +138,11 @@ class Writer:
         except sqlite3.Error:
             # The next BEGIN fails too, and says so to whoever comes.
             return
+
+
+def _closed() -> JournalUnavailableError:
+    message = "the journal is closed, or was opened before this process was forked"
+    return JournalUnavailableError(message)
 
 
 def _do(piece: _Piece[Any], connection: sqlite3.Connection) -> None:
