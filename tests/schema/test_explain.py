@@ -101,6 +101,18 @@ def test_alternatives_of_plain_values_are_listed_together() -> None:
     assert finding.mend == "did you mean 'off'?"
 
 
+def test_an_optional_choice_says_all_that_it_takes() -> None:
+    schema = {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}
+    told = [(f.code, f.expected) for value in ("c", 3) for f in Validator(schema).findings(value)]
+    assert told == [("NOT_IN_ENUM", 'one of "a", "b" or null'), ("WRONG_TYPE", 'one of "a", "b" or null')]
+
+
+def test_a_fault_inside_another_document_has_its_place_and_no_guesses() -> None:
+    schema = {"properties": {"p": {"$ref": "urn:x"}}}
+    (finding,) = Validator(schema, {"urn:x": {"required": ["q"]}}).findings({"p": {}})
+    assert (finding.code, finding.where, finding.expected) == ("MISSING_PARAMETER", "/p/q", "a value")
+
+
 def test_a_value_that_fits_several_of_one_is_told_so() -> None:
     (finding,) = Validator({"oneOf": [{"type": "integer"}, {"minimum": 1}]}).findings(2)
     assert finding.expected == "exactly one of the declared forms; the value fits several"
@@ -142,6 +154,7 @@ def test_a_long_expectation_is_cut() -> None:
         ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}, "string or null"),
         ({"$ref": "#/$defs/Dot"}, ""),
         ({"enum": ["x"]}, '"x"'),
+        ({"const": 1}, "1"),
         (True, ""),
     ],
 )

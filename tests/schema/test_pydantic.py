@@ -274,6 +274,13 @@ def test_typed_keywords_are_additional_properties() -> None:
     assert read(tool, x=1, y=2) == {"x": 1, "y": 2}
 
 
+def test_an_extra_parameter_may_have_the_name_of_an_attribute() -> None:
+    def tool(x: int = 5, **rest: int) -> None: ...
+
+    assert read(tool, p0=2) == {"p0": 2}
+    assert read(tool, x=1, p0=2) == {"x": 1, "p0": 2}
+
+
 def test_keywords_cannot_override_what_a_partial_fixed() -> None:
     def tool(x: int, limit: int = 0, **rest: int) -> None: ...
 
@@ -375,6 +382,34 @@ def test_the_place_leaves_out_the_names_of_alternatives() -> None:
     def tool(p: Annotated[int, AfterValidator(even)] | list[int]) -> None: ...
 
     assert {f.where for f in model(tool).findings({"p": 3})} == {"/p"}
+
+
+def test_a_validator_that_repeats_a_nested_text_or_name_is_not_quoted() -> None:
+    def loud(value: dict[str, Any]) -> dict[str, Any]:
+        message = f"bad {value}"
+        raise ValueError(message)
+
+    def tool(p: Annotated[dict[str, Any], AfterValidator(loud)]) -> None: ...
+
+    for held in ({"k": ["SECRET"]}, {"SECRET": None}):
+        (finding,) = model(tool).findings({"p": held})
+        assert "SECRET" not in finding.expected
+
+
+def test_extra_parameters_of_a_foreign_type_are_refused() -> None:
+    class Foreign:
+        """Nothing JSON can say."""
+
+    def tool(x: int, **rest: Foreign) -> None: ...
+
+    with pytest.raises(ToolDeclarationError, match="cannot publish these"):
+        model(tool)
+
+
+def test_a_set_is_published_in_one_order() -> None:
+    def tool(s: set[str] = frozenset("cab")) -> None: ...  # type: ignore[assignment]
+
+    assert properties(tool)["s"]["default"] == ["a", "b", "c"]
 
 
 STABLE = """

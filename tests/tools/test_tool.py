@@ -28,8 +28,8 @@ def call(function: Any, arguments: dict[str, Any], **options: Any) -> Any:
     return function(*binding.args, **binding.kwargs)
 
 
-def echo(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    return args + tuple(kwargs.items())
+def echo_one(a: int) -> int:
+    return a
 
 
 def test_the_structure_layer_is_the_schema_and_then_the_types() -> None:
@@ -60,6 +60,8 @@ def test_the_context_is_injected_and_cannot_be_sent() -> None:
         return ctx
 
     assert call(tool, {"a": 1}) is CONTEXT
+    assert made(tool).takes_context
+    assert not made(echo_one).takes_context
     assert "ctx" not in made(tool).definition.parameters["properties"]
     assert [f.where for f in made(tool).findings(freeze({"a": 1, "ctx": 2}))] == ["/ctx"]
 

@@ -37,16 +37,10 @@ def test_a_function_is_declared_in_every_way_of_writing_it() -> None:
 
     tools.tool(get_a)
     tools.tool(Effect.READ, name="six")(lambda x: x)
-    assert tools.names == ("read_one", "read_two", "three", "four", "five", "get_a", "six")
-    assert [tool.effect.value for tool in tools] == [
-        "read",
-        "read",
-        "write",
-        "execute",
-        "read",
-        "read",
-        "read",
-    ]
+    tools.tool(get_b, effect=Effect.WRITE)
+    assert tools.names == ("read_one", "read_two", "three", "four", "five", "get_a", "six", "get_b")
+    effects = ["read", "read", "write", "execute", "read", "read", "read", "write"]
+    assert [tool.effect.value for tool in tools] == effects
 
 
 def test_the_function_itself_is_given_back() -> None:

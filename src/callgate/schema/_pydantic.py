@@ -65,11 +65,11 @@ class Model:
             pydantic.ValidationError: The values do not fit the types, though they may fit the schema.
         """
         made = self.kind.__pydantic_validator__.validate_python(arguments, context=context)
-        given = made.__pydantic_fields_set__
+        typed = made.__dict__
         values = {
-            field.slot.name: getattr(made, field.attribute)
+            field.slot.name: typed[field.attribute]
             for field in self.fields
-            if field.attribute in given or field.fills
+            if field.fills or field.name in arguments
         }
         if self.has_extra:
             values.update(made.__pydantic_extra__)

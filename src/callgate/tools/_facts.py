@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+import msgspec
+
 from callgate.calls import Finding, Mode
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(msgspec.Struct, frozen=True, gc=False):
     """Something one call reaches for: the place in its arguments (JSON Pointer), the text there, and how.
 
     ``kind`` is ``path`` (``text`` is what the model wrote, still to be located) or ``resource`` (``text`` is

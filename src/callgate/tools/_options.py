@@ -83,7 +83,7 @@ class ToolOptions:
         """The same with some changed.
 
         Raises:
-            ToolDeclarationError: A name is no option.
+            ToolDeclarationError: A name is no option, or the effect is none.
         """
         known = [one.name for one in dataclasses.fields(self)]
         for name in more:
@@ -92,4 +92,14 @@ class ToolOptions:
                 mend = f"did you mean {near!r}?" if near else "see ToolOptions"
                 message = "this is no option of a tool"
                 raise ToolDeclarationError(message, option=name, mend=mend)
+        if "effect" in more:
+            more["effect"] = _effect(more["effect"])
         return dataclasses.replace(self, **more)
+
+
+def _effect(given: Any) -> Effect | None:
+    try:
+        return None if given is None else Effect(given)
+    except ValueError as problem:
+        message = "an effect is one of read, write, irreversible, execute"
+        raise ToolDeclarationError(message, got=repr(given)) from problem

@@ -10,9 +10,11 @@ through the handle. Promise: without a handle nothing is opened; the name is nev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, ClassVar, Final, Protocol, Self
 
+import msgspec
+
+from callgate.calls import EMPTY
 from callgate.errors import LocalProtocolError
 
 from ._markers import PATH
@@ -59,15 +61,14 @@ class Files(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True, gc=False):
     """What the paths of one call are bound to.
 
     The handle, and for each text as written the canonical name that was judged.
     """
 
     files: Files | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = EMPTY
 
 
 class WorkspacePath(str):

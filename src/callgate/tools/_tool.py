@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from callgate.calls import EMPTY, Effect, Finding, FrozenDict, ToolDefinition, thaw
 from callgate.errors import LocalProtocolError
 from callgate.schema import NOTHING, Docs, Model, Signature, Validator
@@ -22,8 +24,7 @@ from ._risk import Parameter
 from ._rules import Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True, gc=False):
     """Fresh Python arguments for one call of the function."""
 
     args: tuple[Any, ...] = ()
@@ -118,11 +119,14 @@ class Tool:
             LocalProtocolError: The arguments were not judged: they do not fit the tool's types.
         """
         signature = self.insides.signature
-        injected = dict.fromkeys(signature.hidden, context)
         if self.insides.model is None:
-            return Binding((thaw(arguments),), injected)
+            return Binding((thaw(arguments),), dict.fromkeys(signature.hidden, context))
         names = {one.text: one.relative for one in facts.located.values() if isinstance(one, Located)}
-        values = {**self._read(arguments, Opening(context.files, names)), **injected}
+        values = self._read(arguments, Opening(context.files, names))
+        for name in signature.hidden:
+            values[name] = context
+        if not signature.positional:
+            return Binding((), values)
         args: list[Any] = []
         for slot in signature.positional:
             if slot.name not in values and slot.default is NOTHING:

@@ -38,29 +38,26 @@ class Toolset:
             self.add(tool)
 
     @overload
-    def tool(self, effect: Effect | str | None = None, **options: Any) -> Callable[[F], F]: ...
+    def tool(self, first: Effect | str | None = None, /, **options: Any) -> Callable[[F], F]: ...
     @overload
-    def tool(self, effect: F, **options: Any) -> F: ...
-    def tool(self, effect: Any = None, **options: Any) -> Any:
+    def tool(self, first: F, /, **options: Any) -> F: ...
+    def tool(self, first: Any = None, /, **options: Any) -> Any:
         """Declare a callable as a tool.
 
         A decorator with or without arguments, or a plain call on any callable.
 
-        The function itself is given back unchanged. ``options`` are those of ``ToolOptions``.
+        ``first`` is the callable or the effect. The function itself is given back unchanged. ``options`` are
+        those of ``ToolOptions``.
 
         Raises:
             ToolDeclarationError: It cannot be published, or not safely; the facts name the parameter and the
                 mend.
             DuplicateToolError: The name is taken, or looks like one that is.
         """
-        if effect is not None and not isinstance(effect, str) and callable(effect):
-            self._declare(effect, ToolOptions().but(**options))
-            return effect
-        chosen = (
-            ToolOptions().but(effect=_effect(effect), **options)
-            if effect is not None
-            else ToolOptions().but(**options)
-        )
+        if first is not None and not isinstance(first, str):
+            self._declare(first, ToolOptions().but(**options))
+            return first
+        chosen = ToolOptions().but(**({} if first is None else {"effect": first}), **options)
 
         def decorate(function: F) -> F:
             self._declare(function, chosen)
@@ -158,11 +155,3 @@ class Toolset:
 
     def _declare(self, function: Callable[..., Any], options: ToolOptions) -> None:
         self.add(declare(function, options), replace=options.replace)
-
-
-def _effect(given: Any) -> Effect:
-    try:
-        return Effect(given)
-    except ValueError as problem:
-        message = "an effect is one of read, write, irreversible, execute"
-        raise ToolDeclarationError(message, got=repr(given)) from problem
