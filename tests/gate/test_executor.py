@@ -74,6 +74,33 @@ async def test_after_a_crash_the_tool_that_can_tell_is_asked(
     assert any(isinstance(entry, Reconciled) for entry in entries) == (status != "unknown")
 
 
+@pytest.mark.parametrize("kind", ["raises", "hangs"])
+async def test_a_reconcile_that_breaks_is_no_evidence_and_the_call_stays_unknown(
+    kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tools, asked = cg.Toolset(), anyio.Event()
+
+    async def broken(ctx: cg.Context, made: ToolCall) -> Any:
+        asked.set()
+        if kind == "hangs":
+            await anyio.sleep_forever()
+        raise cg.ToolError(f"the ledger of {made.name} is closed", key=str(ctx.key))
+
+    @tools.tool(effect=cg.Effect.WRITE, reconcile=broken, timeout_seconds=0.05)
+    async def pay() -> None:
+        """Pay."""
+
+    store = await crashed_after_start(tools, call("pay"))
+    async with cg.open_gate(tools, journal=store) as gate:
+        await gate.resume("r")
+        with anyio.fail_after(5):
+            await asked.wait()
+        await anyio.sleep(0.1)
+        (result,) = await gate.results("r")
+    assert result.status == "unknown"
+    assert ("the ledger of pay is closed" in caplog.text) == (kind == "raises")
+
+
 async def test_a_tool_that_is_gone_at_recovery_is_said_so() -> None:
     tools = cg.Toolset()
 

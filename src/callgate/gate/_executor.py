@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextvars
 import inspect
+import logging
 import traceback
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -51,6 +52,7 @@ from ._workers import Workers
 
 Outcome = Returned | Raised | LostSight | Reconciled
 
+_LOG = logging.getLogger("callgate")
 _LOST: Final = frozenset(
     {
         "ConnectionError",
@@ -317,6 +319,10 @@ class Executor:
     def _failed(self, job: Job, problem: BaseException) -> Raised | LostSight:
         key, at, evidence = job.key, self.clock(), job.evidence
         detail = "".join(traceback.format_exception(problem))
+        if job.reconciling:
+            # No evidence either way: the call stays unknown, and its author must mend what was to tell.
+            _LOG.error("the reconcile function of %s broke (%s)\n%s", job.call.name, key, detail)
+            return LostSight(key, at, "CANNOT_TELL", detail, evidence)
         if isinstance(problem, ToolError):
             code = problem.tool_code if problem.tool_code in CODES else "TOOL_ERROR"
             limit = job.tool.result_limit if job.tool is not None else 0
@@ -328,7 +334,7 @@ class Executor:
         return Raised(key, at, "TOOL_FAILED", "", detail, evidence)
 
     def _given_up(self, job: Job, cause: str) -> Raised | LostSight:
-        if job.entered and _may_have_happened(job):
+        if job.reconciling or (job.entered and _may_have_happened(job)):
             return LostSight(job.key, self.clock(), cause, evidence=job.evidence)
         code = "TIMED_OUT" if cause == "TIMED_OUT" else "STOPPED"
         return Raised(job.key, self.clock(), code, evidence=job.evidence)
