@@ -1,6 +1,7 @@
 """Write the pages of docs/reference that come from tables in the code, so that they cannot disagree with it.
 
-In: the tables of ``callgate.calls``. Out: Markdown. `make docs` runs it; a test checks that pages are fresh.
+In: the tables of ``callgate.calls``, the commands of ``callgate.cli``. Out: Markdown. `make docs` runs it; a
+test checks that pages are fresh.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import msgspec
+import typer
 
 from callgate.calls import (
     CODES,
@@ -32,6 +34,7 @@ from callgate.calls import (
     ToolCall,
     Usage,
 )
+from callgate.cli import EXITS, app
 
 REFERENCE: Final = Path(__file__).parent / "reference"
 
@@ -133,10 +136,56 @@ def entries() -> Iterator[str]:
             yield from table(("field", "type", "default"), fields(kind))
 
 
+def cli() -> Iterator[str]:
+    """Every command with its arguments and options, and what a process ends with."""
+    yield "# The command line"
+    yield ""
+    yield "Answers go to standard output, everything else to standard error. With `--json` standard output"
+    yield "holds one JSON document and nothing else. There is colour only on a terminal."
+    for words, command in commands("callgate", typer.main.get_command(app)):
+        rows = list(parameters(command))
+        usage = " ".join([words, *(["[OPTIONS]"] if rows else []), *arguments(command)])
+        yield from ("", f"## {words}", "", f"    {usage}", "", plain(command.help), "")
+        if rows:
+            yield from table(("parameter", "what it is", "default", "environment"), rows)
+    yield from ("", "## Exit codes", "")
+    yield from table(("code", "what it means"), ([str(int(code)), why] for code, why in EXITS.items()))
+
+
+def commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with the words that name it."""
+    below = getattr(command, "commands", {})
+    if not below:
+        yield words, command
+    for name, one in below.items():
+        yield from commands(f"{words} {name}", one)
+
+
+def arguments(command: Any) -> Iterator[str]:
+    """The positional words of a command."""
+    for one in command.params:
+        if one.param_type_name == "argument":
+            yield one.name.upper() if one.required else f"[{one.name.upper()}]"
+
+
+def parameters(command: Any) -> Iterator[list[str]]:
+    """A row for each argument and option."""
+    for one in command.params:
+        if getattr(one, "hidden", False) or one.name == "help":
+            continue
+        positional = one.param_type_name == "argument"
+        names = [one.name.upper()] if positional else [*one.opts, *one.secondary_opts]
+        said = one.default is not None and one.default is not False and one.default != ""
+        default = f"`{one.default}`" if said and not one.required else ""
+        environment = f"`{one.envvar}`" if one.envvar else ""
+        yield [", ".join(f"`{name}`" for name in names), one.help or "", default, environment]
+
+
 PAGES: Final[dict[str, Callable[[], Iterable[str]]]] = {
     "codes.md": codes,
     "lifecycle.md": lifecycle,
     "entries.md": entries,
+    "cli.md": cli,
 }
 """File in docs/reference → what writes its lines."""
 

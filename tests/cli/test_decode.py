@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from callgate.cli._recorded import recorded
 from tests.cli.talking import callgate, child, finished
 
@@ -38,6 +40,13 @@ def test_an_unknown_dialect_is_told_with_those_there_are(tmp_path: Path) -> None
     said = callgate("decode", "-", "--dialect", "klingon", given=BODY)
     assert said.code == 2
     assert "openai-chat" in said.err
+
+
+@pytest.mark.parametrize("ladder", [(), ("--ladder",)])
+def test_a_body_that_could_be_anything_wants_its_dialect_named(ladder: tuple[str, ...]) -> None:
+    said = callgate("decode", "-", *ladder, given=b"hello")
+    assert said.code == 2
+    assert "--dialect" in said.err
 
 
 def test_a_file_that_is_not_there_is_one_line_and_no_trace() -> None:

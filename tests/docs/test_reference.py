@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from callgate.calls import CODES, TRANSITIONS, Entry, State
+from callgate.cli import EXITS
 from tests.corpus import ROOT
 
 REFERENCE: Final = ROOT / "docs" / "reference"
@@ -39,6 +40,13 @@ def test_the_diagram_has_every_state_and_every_step() -> None:
     }
     assert steps == {(before, event, after) for (before, event), after in TRANSITIONS.items()}
     assert set(State) <= {word for line in arrows for word in line.partition(": ")[0].split()}
+
+
+def test_the_page_of_the_command_line_has_every_command_and_every_exit_code() -> None:
+    text = page("cli.md")
+    for command in ("demo", "run", "decode", "lint", "model get", "journal verify", "journal approve"):
+        assert f"## callgate {command}\n" in text
+    assert [code for code, why in EXITS.items() if f"| {code:d} | {why} |" not in text] == []
 
 
 def test_the_page_of_entries_has_every_entry_and_every_field() -> None:

@@ -37,6 +37,8 @@ def decode(
         if dialect and dialect not in DIALECTS:
             stop(f"no dialect is called {dialect!r}; there are: {', '.join(sorted(DIALECTS))}", Exit.USAGE)
         chosen = dialect or guess_dialect(body)
+        if not chosen:
+            stop("the dialect cannot be told from the body; name it with --dialect", Exit.USAGE)
         if ladder and not as_json:
             turn = climb(body, chosen)
         else:
