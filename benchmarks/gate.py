@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import callgate as cg
@@ -31,20 +31,24 @@ TARGET_MICROSECONDS = 60
 Round = Callable[[int], Awaitable[None]]
 
 
-async def noop(value: int, text: str, flag: bool = False) -> int:  # noqa: FBT001, FBT002 - a tool's signature
+async def noop(value: int, text: str, flag: bool = False) -> int:  # noqa: ARG001, FBT001, FBT002 - a tool
     """Do nothing."""
     return value
 
 
 @asynccontextmanager
 async def through_the_gate(journal: str) -> AsyncIterator[Round]:
+    """callgate, all layers on."""
     tools = cg.Toolset("bench")
     tools.tool(effect=cg.Effect.READ)(noop)
     async with cg.open_gate(tools, journal=journal) as gate:
         run = iter(range(10**9))
 
         async def once(calls: int) -> None:
-            made = tuple(ToolCall("noop", parse_arguments(text), text, f"c{n}") for n, text in enumerate(ARGUMENTS[:calls]))
+            made = tuple(
+                ToolCall("noop", parse_arguments(text), text, f"c{n}")
+                for n, text in enumerate(ARGUMENTS[:calls])
+            )
             turn = Turn(calls=made, finish=Finish.TOOL_CALLS, executable=True, dialect="bench")
             results = await gate.handle(turn, f"run-{next(run)}")
             assert [result.status for result in results] == ["ok"] * calls
@@ -54,6 +58,8 @@ async def through_the_gate(journal: str) -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def plain_asyncio() -> AsyncIterator[Round]:
+    """The floor: parse and gather."""
+
     async def call(text: str) -> int:
         return await noop(**json.loads(text))
 
@@ -65,6 +71,7 @@ async def plain_asyncio() -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def pydantic_ai() -> AsyncIterator[Round]:
+    """pydantic-ai, its whole loop."""
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
@@ -72,7 +79,8 @@ async def pydantic_ai() -> AsyncIterator[Round]:
     async def once(calls: int) -> None:
         def model(messages: list[Any], _info: Any) -> ModelResponse:
             if calls and len(messages) == 1:
-                return ModelResponse(parts=[ToolCallPart("noop", text, f"c{n}") for n, text in enumerate(ARGUMENTS[:calls])])
+                made = [ToolCallPart("noop", text, f"c{n}") for n, text in enumerate(ARGUMENTS[:calls])]
+                return ModelResponse(parts=made)
             return ModelResponse(parts=[TextPart("done")])
 
         agent.model = FunctionModel(model)
@@ -84,6 +92,7 @@ async def pydantic_ai() -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def openai_agents() -> AsyncIterator[Round]:
+    """openai-agents, its whole loop."""
     from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
@@ -94,15 +103,22 @@ async def openai_agents() -> AsyncIterator[Round]:
 
         async def get_response(self, *_given: Any, input: Any, **_named: Any) -> ModelResponse:  # noqa: A002 - its name
             asked = input if isinstance(input, list) else []
-            answered = any(isinstance(item, dict) and item.get("type") == "function_call_output" for item in asked)
+            kinds = [item.get("type") for item in asked if isinstance(item, dict)]
+            answered = "function_call_output" in kinds
             if self.calls and not answered:
                 output: list[Any] = [
-                    ResponseFunctionToolCall(arguments=text, call_id=f"c{n}", name="noop", type="function_call")
+                    ResponseFunctionToolCall(
+                        arguments=text, call_id=f"c{n}", name="noop", type="function_call"
+                    )
                     for n, text in enumerate(ARGUMENTS[: self.calls])
                 ]
             else:
                 said = ResponseOutputText(annotations=[], text="done", type="output_text")
-                output = [ResponseOutputMessage(id="m", content=[said], role="assistant", status="completed", type="message")]
+                output = [
+                    ResponseOutputMessage(
+                        id="m", content=[said], role="assistant", status="completed", type="message"
+                    )
+                ]
             return ModelResponse(output=output, usage=Usage(), response_id=None)
 
         def stream_response(self, *_given: Any, **_named: Any) -> Any:
@@ -120,6 +136,7 @@ async def openai_agents() -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def langgraph() -> AsyncIterator[Round]:
+    """LangGraph, one graph with one tool node."""
     from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
     from langgraph.graph import END, START, MessagesState, StateGraph
@@ -143,6 +160,7 @@ async def langgraph() -> AsyncIterator[Round]:
 
 
 async def timed(once: Round, calls: int) -> float:
+    """Seconds that one turn took."""
     start = time.perf_counter()
     await once(calls)
     return time.perf_counter() - start
@@ -174,9 +192,7 @@ async def measure(rounds: int, folder: str) -> dict[str, float]:
                     taken[name].append(spent)
                     if has_loop:
                         idle[name].append(await timed(once, 0))
-    return {
-        name: (statistics.median(taken[name]) - statistics.median(idle[name][1:] or [0.0])) / CALLS * 1e6 for name in ready
-    }
+    return {name: (median(taken[name]) - median(idle[name][1:] or [0.0])) / CALLS * 1e6 for name in ready}
 
 
 def main() -> int:
