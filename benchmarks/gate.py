@@ -1,8 +1,9 @@
 """What a call costs at the gate, beside pydantic-ai, openai-agents, LangGraph's ToolNode and plain asyncio.
 
-One process, one run, the same asynchronous tool that does nothing, called 50 times in one turn. For the frameworks with a
-loop the cost of a call is (turn with 50 calls - turn with none) / 50, so that their model step is not counted. Rounds of all
-contestants are interleaved, and the medians are compared: ratios survive a noisy machine, absolute times do not.
+One process, one run, the same asynchronous tool that does nothing, called 50 times in one turn. For the
+frameworks with a loop the cost of a call is (turn with 50 calls - turn with none) / 50, so that their model
+step is not counted. Rounds of all contestants are interleaved, and the medians are compared: ratios survive
+a noisy machine, absolute times do not.
 
     python benchmarks/gate.py [--rounds N]
 """

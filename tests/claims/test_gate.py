@@ -102,7 +102,7 @@ async def test_the_entry_is_durable_before_the_tool_starts_and_before_its_result
 
 
 async def test_reads_run_together_and_conflicting_writes_in_call_order() -> None:
-    """R052: writes to one resource never overlap, a read after one sees it, another resource stays parallel."""
+    """R052: writes to one resource never overlap, a read after one sees it, another stays parallel."""
     tools, log = cg.Toolset(), []
 
     @tools.tool(effect=cg.Effect.WRITE, accesses=[cg.writes("doc:{name}")], idempotent=True)
