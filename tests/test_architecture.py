@@ -34,12 +34,17 @@ TABLES: Final[dict[str, str]] = {}
 # What is imported later than at the top of a file: an optional library in the one file that owns it, or a
 # room behind a door that opens late, so that `import callgate` stays light.
 LATE_IMPORTS: Final[dict[str, frozenset[str]]] = {
-    "__init__.py": frozenset({"callgate"}),  # Agent, connect and masks come by the module's __getattr__
-    "cli/_lint.py": frozenset({"importlib"}),  # the module that is to be looked at
+    "__init__.py": frozenset(
+        {"?"}
+    ),  # every name comes by the module's __getattr__, from the room in its table
+    "cli/_lint.py": frozenset({"?"}),  # the module that is to be looked at
     "cli/_model.py": frozenset({"callgate"}),  # the embedded model, which needs an extra
     "models/_connect.py": frozenset({"."}),  # the embedded model, which needs an extra
     "models/local/_llama_cpp.py": frozenset({"llama_cpp"}),  # optional, in the one file that owns it
 }
+
+# Files that may have functions of more than PARAMETERS parameters, each with its reason.
+COMMANDS: Final[dict[str, str]] = {"cli/_run.py": "an option is a parameter: typer reads the signature"}
 
 # Files of src without a test file of their own, each with its reason.
 UNMIRRORED: Final[dict[str, str]] = {}
@@ -100,7 +105,7 @@ def long_functions(source: Source) -> Iterator[str]:
 
 def many_parameters(source: Source) -> Iterator[str]:
     """Parameters of every kind; `self` and `cls` are not counted."""
-    for node in source.functions:
+    for node in () if source.file in COMMANDS else source.functions:
         spec = node.args
         every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, *filter(None, (spec.vararg, spec.kwarg))]
         count = len(every) - (bool(every) and every[0].arg in {"self", "cls"})
@@ -344,7 +349,7 @@ def test_every_test_has_its_file() -> None:
 
 
 def test_no_exception_to_a_rule_outlives_its_file() -> None:
-    named = {*TABLES, *LATE_IMPORTS, *UNMIRRORED}
+    named = {*TABLES, *LATE_IMPORTS, *COMMANDS, *UNMIRRORED}
     nothing(f"{file} is gone" for file in sorted(named) if not (SRC / file).exists())
 
 

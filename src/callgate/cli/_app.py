@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version as version_of
 from typing import Annotated
 
 import typer
-
-from callgate import __version__
 
 from ._decode import decode
 from ._demo import demo
@@ -32,7 +31,7 @@ app.add_typer(journal, name="journal")
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"callgate {__version__}")
+        typer.echo(f"callgate {version_of('callgate')}")
         raise typer.Exit
 
 
