@@ -118,6 +118,26 @@ def test_a_parameter_that_every_alternative_requires_stays_required() -> None:
     assert plain({"anyOf": branches})[0].schema["required"] == ["a"]
 
 
+def test_what_a_reference_at_the_top_says_is_joined_with_what_stands_beside_it() -> None:
+    target = {
+        "description": "Theirs.",
+        "title": "T",
+        "properties": {"a": {"type": "string"}},
+        "patternProperties": {"^x": {}},
+        "additionalProperties": False,
+    }
+    schema = {
+        "$ref": "#/$defs/A",
+        "description": "Mine.",
+        "patternProperties": {"^y": {}},
+        "$defs": {"A": target},
+    }
+    top, _ = plain(schema)
+    assert (top.schema["description"], top.schema["title"]) == ("Mine.", "T")
+    assert top.schema["patternProperties"] == {"^x": {}, "^y": {}}
+    assert top.schema["additionalProperties"] is False
+
+
 def test_a_reference_that_leads_to_itself_ends() -> None:
     top, _ = plain({"$ref": "#"})
     assert top.schema["properties"] == {}

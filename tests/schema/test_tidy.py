@@ -130,6 +130,15 @@ def test_references_by_pointer_by_anchor_and_to_the_root_become_definitions() ->
     assert tidy_schema.definitions["a_20b"] == {"type": "null"}
 
 
+def test_two_references_that_end_alike_become_two_definitions() -> None:
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/x/$defs/x"}, "b": {"$ref": "#/$defs/x"}},
+        "$defs": {"x": {"type": "string", "$defs": {"x": {"type": "null"}}}},
+    }
+    tidy_schema, _ = tidied(schema)
+    assert tidy_schema.definitions == {"x": {"type": "null"}, "x_2": {"type": "string"}}
+
+
 def test_a_schema_deeper_than_the_limit_is_left_open_there() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(500):

@@ -21,6 +21,7 @@ from callgate.calls import (
     FrozenDict,
     Status,
     ToolCall,
+    ToolDefinition,
     ToolResult,
     Turn,
     freeze,
@@ -400,6 +401,14 @@ def test_the_same_history_gives_the_same_bytes_and_a_longer_one_begins_with_them
     assert json.dumps(messages(history)) == json.dumps(once)
     longer = messages((*history, Said("assistant", "Done.")))
     assert longer[: len(once)] == once or dialect == "anthropic"
+
+
+def test_more_tools_than_the_provider_takes_are_sent_and_told() -> None:
+    many = [ToolDefinition.of(f"t{n}", "", FrozenDict()) for n in range(129)]
+    told = {dialect: asked(dialect, tools=many).losses for dialect in DIALECTS}
+    assert [loss.where for loss in told["openai-chat"]] == ["/tools"]
+    assert told["anthropic"] == told["json-mode"] == ()
+    assert asked("openai-chat", tools=many[1:]).losses == ()
 
 
 def test_an_unknown_dialect_is_named_with_the_known_ones() -> None:

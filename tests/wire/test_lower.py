@@ -1,6 +1,10 @@
 """Lowered schemas: within each provider's rules whatever the tool's own is, and every loss told."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -216,6 +220,42 @@ def test_the_tool_s_own_schema_stays_as_it_is() -> None:
     before = FrozenDict(definition.parameters)
     lower("openai-chat", definition, strict=True)
     assert definition.parameters == before
+
+
+def test_another_process_writes_the_same_bytes() -> None:
+    script = (
+        "import json, sys\n"
+        "from callgate.calls import ToolDefinition, freeze\n"
+        "from callgate.wire import lower\n"
+        "tool = ToolDefinition.of('t', 'd', freeze(json.load(sys.stdin)))\n"
+        "for dialect in ('openai-chat', 'anthropic'):\n"
+        "    print([json.dumps(lower(dialect, tool, strict=strict).schema) for strict in (0, 1)])\n"
+    )
+    part = {"type": "array", "items": {"type": "string"}, "title": "T", "description": "D", "minItems": 1}
+    rest = {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 9,
+        "default": "x",
+        "readOnly": True,
+        "examples": ["y"],
+    }
+    schema = {
+        "$ref": "#/$defs/A",
+        "$defs": {"A": {"title": "T", "default": {}, "properties": {"a": part, "b": rest}}},
+    }
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=json.dumps(schema),
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(outputs) == 1
 
 
 def test_an_unknown_dialect_is_named_with_the_known_ones() -> None:

@@ -72,3 +72,11 @@ def test_the_provider_s_own_id_is_kept_where_it_is_new_and_a_derived_one_has_nin
     assert first == "s:0"
     assert re.fullmatch(r"[a-z0-9]{9}", second)
     assert re.fullmatch(r"[a-z0-9]{9}", third)
+
+
+def test_a_derived_id_gives_way_to_a_provider_s_that_is_the_same() -> None:
+    ids = WireIds(re.compile(r"[!-~]{1,40}"))
+    (derived,) = ids.of(*calls_and_results([None]))
+    first, second = WireIds(re.compile(r"[!-~]{1,40}")).of(*calls_and_results([None, derived]))
+    assert second == derived
+    assert first != derived

@@ -127,8 +127,9 @@ def _merged(given: Mapping[str, Any], tidied: Tidy, report: Report, seen: tuple[
     if (reference := out.pop("$ref", None)) is not None and reference not in seen:
         target = _merged(tidied.target(reference), tidied, report, (*seen, reference))
         out = _joined({key: value for key, value in target.items() if key not in ANNOTATIONS}, out)
-        for keyword in ANNOTATIONS & target.keys():
-            out.setdefault(keyword, target[keyword])
+        for keyword, value in target.items():
+            if keyword in ANNOTATIONS:
+                out.setdefault(keyword, value)
     for keyword in _MERGED:
         if keyword not in out:
             continue

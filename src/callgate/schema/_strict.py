@@ -167,7 +167,7 @@ class _Closing:
             return {**closed, "anyOf": [*closed["anyOf"], {"type": "null"}]}
         kinds = types_of(closed)
         if not kinds or "object" in kinds or "array" in kinds:
-            told = {keyword: closed[keyword] for keyword in ANNOTATIONS & closed.keys()}
+            told = {keyword: value for keyword, value in closed.items() if keyword in ANNOTATIONS}
             rest = {keyword: value for keyword, value in closed.items() if keyword not in told}
             return {**told, "anyOf": [rest, {"type": "null"}]}
         listed = {"enum": [*closed["enum"], None]} if "enum" in closed else {}

@@ -8,6 +8,7 @@ ids are unique in what goes out and the same each time; the input is not changed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from callgate.calls import CallKey, ToolDefinition, ToolResult, Turn
@@ -15,7 +16,7 @@ from callgate.errors import LocalProtocolError, UnknownDialectError
 
 from ._lower import Lowered, lower_by
 from ._names import WireIds
-from ._request import Answered, Encoded, Exchange, Request
+from ._request import Answered, Encoded, Exchange, Loss, Request
 from ._writing import Told, Writing
 from .dialects import WRITINGS
 
@@ -53,7 +54,13 @@ def encode_request(dialect: str, request: Request) -> Encoded:
             messages += writing.said(item)
     strict = bool(request.parameters.get("strict"))
     told = [Told(tool, lower_by(writing.rules, tool, strict=strict)) for tool in request.tools]
-    return writing.body(request, messages, told)
+    encoded = writing.body(request, messages, told)
+    most = writing.rules.most_tools
+    if not most or len(told) <= most:
+        return encoded
+    # Which ones to leave out is the host's to say; a compatible server may take them all.
+    loss = Loss("", "/tools", f"{len(told)} tools are offered; the provider takes {most}")
+    return replace(encoded, losses=(loss, *encoded.losses))
 
 
 def lower(dialect: str, definition: ToolDefinition, *, strict: bool = False) -> Lowered:

@@ -46,7 +46,7 @@ class Rules:
     an ``enum`` or ``anyOf``. ``formats``: the values of ``format`` it takes. ``plain_top``: the parameters
     must be one plain object. ``parameter_name``: a pattern for the names of parameters.
     ``description_limit``: characters of a tool's description, 0 for any. ``type_lists``: ``type`` may be a
-    list. ``strict``: its strict mode, where it has one.
+    list. ``most_tools``: how many one request may offer, 0 for any. ``strict``: its strict mode, if any.
     """
 
     keywords: frozenset[str] | None = None
@@ -55,6 +55,7 @@ class Rules:
     parameter_name: str = ""
     description_limit: int = 0
     type_lists: bool = True
+    most_tools: int = 0
     strict: Strictness | None = None
 
 

@@ -15,6 +15,7 @@ from ._lower import Rules
 
 OPENAI: Final = Rules(
     description_limit=1024,
+    most_tools=128,
     strict=Strictness(
         keywords=frozenset(
             (
