@@ -416,6 +416,17 @@ def test_halves_of_text_in_two_deltas_are_shown_as_one_character() -> None:
         assert [event.text for event in events if hasattr(event, "text")] == ["a", "🍸b"]
 
 
+def test_a_half_that_ordinary_text_follows_is_shown_as_a_replacement() -> None:
+    """R015: also in arguments."""
+    raw = [json.dumps(chunk(content="@")).replace("@", text) for text in (r"a\ud83c", "b", "c")]
+    for pieces in ways(sse(*raw, chunk(finish="stop"))):
+        events, turn = feed("openai-chat", pieces)
+        assert turn.text == "a\ufffdbc"
+        assert "".join(event.text for event in events if hasattr(event, "text")) == turn.text
+    events, _ = feed("openai-chat", escaped(r"{\"t\":\"\ud83c", r" x\"}"))
+    assert "".join(e.text for e in events if hasattr(e, "text")) == '{"t":"\ufffd x"}'
+
+
 # ---------------------------------------------------------------- cost
 
 

@@ -412,6 +412,15 @@ def test_the_same_turn_has_the_same_digest_and_another_turn_another() -> None:
     assert first.digest == again.digest != other.digest
 
 
+@pytest.mark.parametrize("line", ['{"id":"r1"}{"id":"r2"}', '{"choices":[', '{"id":"r1"} x'])
+def test_a_line_that_is_not_one_object_is_unreadable_among_others_too(line: str) -> None:
+    for body in (sse(line) + WEATHER, WEATHER[:-14] + sse(line, line) + WEATHER[-14:]):
+        for pieces in ways(body):
+            turn = decode("openai-chat", pieces)
+            assert [fault.code for fault in turn.faults] == ["EVENT_UNREADABLE"]
+            assert not turn.executable
+
+
 def test_a_json_answer_to_a_stream_request_is_named_as_that() -> None:
     body = b'{"id": "r1", "choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}'
     for pieces in ([body], sized(body, 7)):

@@ -82,6 +82,8 @@ TRICKS = [
     b'data: {"a":"x}\n\ndata: {y"}\n\n',
     b'data: {"a":\ndata: 1}\n\n',
     b'data: {"a":1}\n:c\n\n',
+    b'data: {"a":\r1}\n\n',
+    b'data: {"a":1,\r"b":2}\n\n',
     b'data: {"a":1}\nevent: late\n\n',
     b'event: x\nid: 3\ndata: {"a":1}\n\n',
     b'event: x\nfoo data: {"a":1}\n\n',
@@ -95,6 +97,12 @@ TRICKS = [
     b"data: {}\n\ndata: 1\n\n",
     b": comment\n\n",
 ]
+
+
+@pytest.mark.parametrize("begun", [b"da", b"event: y\n", b"data", b":"])
+def test_an_event_that_has_begun_is_finished_before_a_plain_one_is_seen(begun: bytes) -> None:
+    pieces = [ONE, ONE + begun, ONE, NAMED]
+    assert quick(pieces)[0] == slow(b"".join(pieces))
 
 
 @pytest.mark.parametrize("trick", TRICKS)

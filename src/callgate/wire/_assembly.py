@@ -108,16 +108,17 @@ class Assembly:
 
     def arguments(self, draft: Draft, slot: Slot, text: str, out: list[StreamEvent]) -> None:
         """More of a call's arguments."""
-        if not text or slot.fault is not None:
+        if not text:
             return
         if slot.closed:
             self.fault(_AFTER_END, out)
             return
         slot.size += len(text)
         slot.parts.append(text)
-        self._judge(slot, slot.size, text)
-        if slot.kind is not None and (shown := self._shown((draft.number, slot.position), text)):
-            out.append(ArgumentsDelta(slot.position, shown, draft.number))
+        if self._judge(slot, slot.size, text) and slot.kind is not None:
+            shown = self._shown((draft.number, slot.position), text)
+            if shown:
+                out.append(ArgumentsDelta(slot.position, shown, draft.number))
 
     def give(self, slot: Slot, text: str) -> None:
         """A call's arguments in one piece. Twice is fine, two different ones are not."""
@@ -126,13 +127,15 @@ class Assembly:
         slot.given = slot.given or text
         self._judge(slot, len(text), text)
 
-    def _judge(self, slot: Slot, size: int, text: str) -> None:
+    def _judge(self, slot: Slot, size: int, text: str) -> bool:
+        """Whether so much may be taken; broken text is, for the record."""
         limit = self.terms.limits.argument_characters
         if size > limit:
             slot.fault = Finding("TOO_LARGE", expected=f"at most {limit} characters")
             slot.parts, slot.given = [], ""
         elif self.loose is not None and self.loose.damaged and "\ufffd" in text:
-            slot.fault = _BROKEN
+            slot.fault = slot.fault or _BROKEN
+        return size <= limit
 
     def fault(self, fault: StreamFault, out: list[StreamEvent]) -> None:
         """Something is wrong with the stream."""

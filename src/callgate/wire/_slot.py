@@ -135,7 +135,7 @@ def call_of(slot: Slot, terms: Terms, *, is_well: bool) -> ToolCall:
     """
     text, read = _read(slot, terms)
     is_read = isinstance(read, FrozenDict)
-    is_whole = slot.closed and (is_well or (is_read and bool(text.strip())))
+    is_whole = is_well or (is_read and bool(text.strip()))
     return ToolCall(
         name=own_name(slot, terms),
         arguments=read if isinstance(read, FrozenDict) and is_whole else EMPTY,

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from callgate.calls import CallKind, Finish, ReasoningDelta, ServerCall, TextDelta, Turn, Usage
+from callgate.calls import (
+    ArgumentsDelta,
+    CallKind,
+    Finish,
+    ReasoningDelta,
+    ServerCall,
+    TextDelta,
+    Turn,
+    TurnDone,
+    Usage,
+)
 from tests.wire.bodies import (
     MESSAGE_START,
     MESSAGE_STOP,
@@ -126,6 +136,8 @@ SEARCH = [
 def test_a_call_that_the_provider_ran_is_shown_and_kept_but_not_ours() -> None:
     turn = every_way(anthropic(*SEARCH, *block(2)))
     assert turn.server_calls == (ServerCall("web_search", "s1", '{"q":1}'),)
+    told = [event for event in feed("anthropic", anthropic(*SEARCH))[0] if not isinstance(event, TurnDone)]
+    assert told == []
     assert [c.call_id for c in turn.calls] == ["c"]
     assert turn.kept == [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"q": 1}},
@@ -158,6 +170,18 @@ def test_thinking_is_kept_with_its_signature() -> None:
         {"type": "redacted_thinking", "data": "xyz"},
     ]
     assert [e.text for e in feed("anthropic", body)[0] if isinstance(e, ReasoningDelta)] == ["a", "b"]
+
+
+def test_halves_of_a_character_in_two_deltas_are_shown_as_one() -> None:
+    texts = [r"a\ud83c", r"\udf78b", r"\ud83c", "c"]
+    for index, (make, opening) in enumerate(((say, start(0, type="text")), (more, tool(1, "c", "t")))):
+        deltas = [json.dumps(make(index, "@")).replace("@", text) for text in texts]
+        for pieces in ways(
+            sse(MESSAGE_START, opening, *deltas, stop(index), reason("end_turn"), MESSAGE_STOP)
+        ):
+            events, _ = feed("anthropic", pieces)
+            shown = [event.text for event in events if isinstance(event, TextDelta | ArgumentsDelta)]
+            assert shown == ["a", "🍸b", "\ufffdc"]
 
 
 def test_a_second_message_start_buries_the_calls_of_the_first() -> None:

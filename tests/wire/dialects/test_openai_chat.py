@@ -1,6 +1,7 @@
 """OpenAI Chat Completions, rule by rule."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -207,9 +208,16 @@ def test_a_null_error_is_none() -> None:
     assert every_way(chat({**CALL, "error": None})).executable
 
 
-def test_a_name_in_every_delta_costs_one_look_at_most() -> None:
-    """Where text that looks like a seam comes again and again, nothing is parsed again and again."""
-    parts = ['{"a":"}', *['{"b":"}'] * 3000, '"}']
+def seconds(count: int) -> float:
+    """For arguments that look at every delta as if the next call began there."""
+    parts = ['{"a":"}', *["{and so on}"] * count, '"}']
     body = chat(*(chunk(piece(0, name="t", arguments=part)) for part in parts))
+    begin = time.process_time()
     (call,) = decode("openai-chat", body).calls
-    assert not call.complete
+    assert call.complete
+    return time.process_time() - begin
+
+
+def test_looking_for_the_next_call_costs_no_more_than_linear_time() -> None:
+    once, twice = (min(seconds(count) for _ in range(3)) for count in (8_000, 16_000))
+    assert twice < 2.5 * once + 0.02

@@ -124,6 +124,11 @@ def test_an_item_is_done_unless_it_says_that_it_is_not(status: str, complete: bo
     assert found.complete is complete
 
 
+def test_more_of_a_call_after_its_item_was_done_fails_the_turn() -> None:
+    turn = every_way(responses(*call(0, "{}"), delta(0, "x")))
+    assert (turn.why_not, [fault.code for fault in turn.faults]) == ("TURN_FAILED", ["AFTER_THE_END"])
+
+
 def test_a_call_that_was_never_done_is_incomplete() -> None:
     (found,) = every_way(responses(item("added", 0, function()), delta(0, "{}"))).calls
     assert (found.complete, found.fault and found.fault.code) == (False, "CALL_INCOMPLETE")

@@ -135,7 +135,6 @@ class _State:
                     text
                     and slot is not None
                     and slot.kind is not None
-                    and slot.fault is None
                     and (size := slot.size + len(text)) <= limit
                 ):
                     slot.size = size

@@ -167,7 +167,6 @@ class _State:
                     and not call.id
                     and (function := call.function) is not None
                     and not function.name
-                    and slot.fault is None
                     and (text := function.arguments)
                     and (size := slot.size + len(text)) <= limit
                 ):

@@ -148,7 +148,6 @@ class _State:
                     and item.began
                     and slot is not None
                     and slot.kind is CallKind.FUNCTION
-                    and slot.fault is None
                     and not slot.closed
                     and (size := slot.size + len(text)) <= limit
                 ):
