@@ -1,8 +1,8 @@
 """From a verdict to one effect: the machine, its shell, and the one place that runs a tool."""
 
-from ._convert import to_json
-from ._gate import Gate, Handling, open_gate
+from ._gate import Gate, open_gate
 from ._options import GateOptions
+from ._receiving import Handling
 from ._view import PendingApproval, RunView, TurnView
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "RunView",
     "TurnView",
     "open_gate",
-    "to_json",
 ]

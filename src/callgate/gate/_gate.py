@@ -9,9 +9,8 @@ be written.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,35 +33,20 @@ from callgate.checks import Policy
 from callgate.errors import JournalError, LocalProtocolError, NestedCallError, UnknownRunError
 from callgate.journal import Decision, Store, open_journal
 from callgate.schedule import conflicts
-from callgate.tools import NO_FACTS, Facts, Page, Toolset, World, accesses
+from callgate.tools import Page, Toolset, World, accesses
 from callgate.workspace import Workspace
 
-from ._decide import Bench, Noted, TurnReceived, turn_digest
-from ._executor import Executor, Job
+from ._decide import Bench
+from ._executor import Executor
 from ._host import GateHost
-from ._machine import RunState, TurnState
+from ._job import Job
+from ._keeper import answer, keep
 from ._options import GateOptions
+from ._receiving import Handling, delivered, note, receive, wait_for_people
 from ._results import page
-from ._session import Opening, Session
+from ._session import Opening
 from ._view import PendingApproval, RunView, pending, results, view
 from ._workers import Workers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handling:
-    """How one turn is to be handled.
-
-    ``number``: which turn of the run it is; the next one by default. A turn delivered again under its
-    number gets the recorded results. ``offered``: the tools this turn was offered; by default those of
-    ``TurnAsked``, else all. ``budget``: how many of its calls may be admitted. ``wait_for_approvals``:
-    seconds to wait for people before a call is answered ``pending``.
-    """
-
-    number: int | None = None
-    offered: Iterable[str] | None = None
-    budget: int | None = None
-    wait_for_approvals: float = 0.0
-    body_digest: str = ""
 
 
 class Gate:
@@ -88,12 +72,12 @@ class Gate:
         asked = Handling(**how)
         session.variables = contextvars.copy_context()
         try:
-            known = self._delivered(session.state, turn, asked.number)
+            known = delivered(session.state, turn, asked.number)
             if known is None:
-                known = await self._receive(session, turn, asked)
-            await session.until(lambda: session.is_quiet(known))
+                known = await receive(self._host, session, turn, asked)
+            await session.until(lambda: session.state.is_quiet(known))
             if asked.wait_for_approvals > 0:
-                await self._wait_for_people(session, known, asked.wait_for_approvals)
+                await wait_for_people(self._host, session, known, asked.wait_for_approvals)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await session.cancel("the caller")
@@ -106,7 +90,7 @@ class Gate:
         Of the last one by default. Empty for a run without turns.
         """
         session = await self._host.session(run)
-        await self._host.answer(session)
+        await answer(self._host, session)
         await session.until(lambda: True)
         turns = [turn for turn in session.state.turns if number is None or turn.number == number]
         return results(session.state, turns[-1]) if turns else []
@@ -130,6 +114,7 @@ class Gate:
             await self._host.release(session)
             message = "the journal has no such run"
             raise UnknownRunError(message, run=run)
+        await answer(self._host, session)
         state, jobs = session.state, self._host.executor.running
         # A call that is being reconciled does not run, but will soon be known.
         await session.until(
@@ -139,11 +124,11 @@ class Gate:
 
     async def asked(self, entry: TurnAsked) -> None:
         """Record that a request was sent; durable when this returns."""
-        await self._note(entry.run, entry)
+        await note(self._host, entry.run, entry)
 
     async def finish(self, run: str, reason: str, text: str = "") -> None:
         """Record that a run ended, and let go of it."""
-        session = await self._note(run, RunEnded(run, self._host.clock(), reason, text))
+        session = await note(self._host, run, RunEnded(run, self._host.clock(), reason, text))
         await self._host.release(session)
 
     async def view(self, run: str) -> RunView:
@@ -161,7 +146,7 @@ class Gate:
             return False
         now = self._host.clock()
         taken = await self._host.store.post(Decision(key, waiting[key], approved, by, reason, now))
-        await self._host.answer(session)
+        await answer(self._host, session)
         await session.until(lambda: True)
         return taken
 
@@ -199,75 +184,6 @@ class Gate:
         self._host.listeners.append(listener)
         if progress is not None:
             self._host.progress.append(progress)
-
-    def _delivered(self, state: RunState, turn: Turn, number: int | None) -> TurnState | None:
-        """The turn, if this very one was heard before.
-
-        By its number, or by the provider's id of the response.
-        """
-        if any(known.heard is None and known.number == number for known in state.turns):
-            return None  # another attempt was asked for, and this is its reply
-        for known in reversed(state.turns):
-            if known.heard is None or not (known.number == number or (number is None and turn.response_id)):
-                continue
-            if known.heard.digest == turn_digest(turn):
-                return known
-            if known.number == number and known.heard.digest:
-                message = "another turn was heard under this number"
-                raise LocalProtocolError(message, run=state.run, number=number)
-        return None
-
-    async def _receive(self, session: Session, turn: Turn, asked: Handling) -> TurnState:
-        state, tools = session.state, self._host.bench.tools
-        open_turn = next((known for known in reversed(state.turns) if known.heard is None), None)
-        if open_turn is not None and asked.number in (None, open_turn.number):
-            number, attempt = open_turn.number, open_turn.attempt
-        else:
-            numbers = [known.number for known in state.turns]
-            number = max(numbers, default=-1) + 1 if asked.number is None else asked.number
-            attempt = numbers.count(number)
-        offered = asked.offered
-        if offered is None:
-            named = open_turn.asked if open_turn else None
-            offered = tools if named is None else [one.name for one in named.offered]
-        event = TurnReceived(
-            number,
-            attempt,
-            turn,
-            frozenset(offered),
-            await self._facts(turn),
-            self._host.clock(),
-            asked.budget,
-            asked.body_digest,
-        )
-        session.post(event)
-        await session.until(lambda: state.turn(number, attempt) is not None)
-        known = state.turn(number, attempt)
-        assert known is not None  # noqa: S101 - what was waited for
-        return known
-
-    async def _facts(self, turn: Turn) -> tuple[Facts, ...]:
-        """What must be looked up for the calls of a turn, by position."""
-        tools, facts = self._host.bench.tools, [NO_FACTS] * len(turn.calls)
-        if turn.executable:
-            known = [place for place, call in enumerate(turn.calls) if call.complete and call.name in tools]
-            wanted = [(tools[turn.calls[place].name], turn.calls[place].arguments) for place in known]
-            for place, fact in zip(known, await self._host.facts(wanted), strict=True):
-                facts[place] = fact
-        return tuple(facts)
-
-    async def _wait_for_people(self, session: Session, turn: TurnState, seconds: float) -> None:
-        with anyio.move_on_after(seconds):
-            while any(found.key in turn.keys for found in pending(session.state)):
-                if not await self._host.answer(session):
-                    await anyio.sleep(self._host.options.poll_seconds / 5)
-                await session.until(lambda: session.is_quiet(turn))
-
-    async def _note(self, run: str, entry: Entry) -> Session:
-        session = await self._host.session(run)
-        session.post(Noted(entry))
-        await session.until(lambda: True)
-        return session
 
 
 async def _nested(gate: Gate, job: Job, name: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -331,7 +247,7 @@ async def open_gate(
         host = GateHost(store, bench, chosen, world, workers, executor, lambda *asked: _nested(gate, *asked))
         gate = Gate(host, tools)
         tasks.start_soon(executor.watch)
-        tasks.start_soon(host.keep)
+        tasks.start_soon(keep, host)
         try:
             yield gate
         except Exception as raised:  # noqa: BLE001 - raised again below, outside the task group that would wrap it

@@ -8,7 +8,6 @@ more.
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,15 +18,17 @@ import anyio.to_thread
 
 from callgate.calls import CallKey, Entry, State
 from callgate.errors import GateClosedError, JournalError, LeaseHeldError
-from callgate.journal import Decision, Lease, Store
+from callgate.journal import Lease, Store
 from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather
 
-from ._decide import Answered, Bench, Reopened
-from ._executor import Executor, Job
+from ._decide import Bench, Reopened
+from ._executor import Executor
 from ._holder import is_dead, new_holder
+from ._job import Job
 from ._machine import CallState, RunState, evolve
 from ._options import GateOptions
 from ._session import Opening, Session
+from ._slots import Slots
 from ._workers import Workers
 
 _LOG = logging.getLogger("callgate")
@@ -50,42 +51,21 @@ class GateHost:
     holder: str = field(default_factory=new_holder)
     closed: bool = False
     policy_digest: str = field(init=False)
-    _plain: Context = field(init=False)
+    slots: Slots = field(init=False)
+    plain: Context = field(init=False)
     _opening: dict[str, anyio.Event] = field(default_factory=dict)
-    _reserved: int = 0
-    _hungry: deque[Session] = field(default_factory=deque)
-    _favoured: Session | None = None
-    _renewed_at: float = 0.0
 
     def __post_init__(self) -> None:
         """What all runs and calls share; the executor tells when there is room again."""
         self.policy_digest = self.bench.policy.digest
-        self._plain = Context(files=self.world)
-        self.executor.ended = self._feed
+        self.plain = Context(files=self.world)
+        self.slots = Slots(self.options.concurrency, self.executor.running)
+        self.executor.ended = self.slots.feed
 
     @property
     def clock(self) -> Callable[[], float]:
         """Unix seconds."""
         return self.options.clock
-
-    def reserve(self, session: Session, wanted: int) -> int:
-        """How many calls may start now; a session that wanted more is kicked when its turn comes."""
-        taken = len(self.executor.running) + self._reserved
-        if session.opening.nested:
-            # A call made from inside a tool: its caller holds a slot and waits for it.
-            granted = wanted
-        elif self._hungry and session is not self._favoured and taken:
-            granted = 0
-        else:
-            granted = max(0, min(wanted, self.options.concurrency - taken))
-        if granted < wanted and session not in self._hungry:
-            self._hungry.append(session)
-        self._reserved += granted
-        return granted
-
-    def unreserve(self, count: int) -> None:
-        """The reserved calls run by now, or never will."""
-        self._reserved -= count
 
     def schedule_pump(self, session: Session) -> None:
         """Have a worker run the session's pump."""
@@ -95,7 +75,7 @@ class GateHost:
         """Start the jobs of calls whose ``Started`` entries are durable."""
         now, calls = anyio.current_time(), session.state.calls
         for key in keys:
-            self.executor.start(self._job(session, calls[key], now))
+            self.executor.start(_job(self, session, calls[key], now))
 
     def stop(self, key: CallKey) -> None:
         """Give up a running call."""
@@ -157,7 +137,6 @@ class GateHost:
             session.post(Reopened(lease.fence, self.clock()))
             await session.until(lambda: True)
             self._reconcile(session)
-            await self.answer(session)
         return session
 
     async def _acquire(self, run: str) -> Lease:
@@ -175,116 +154,9 @@ class GateHost:
         for call in session.state.in_state(State.UNKNOWN):
             tool = self.bench.tools.get(call.call.name)
             if tool is not None and tool.reconcile is not None:
-                job = self._job(session, call, anyio.current_time())
+                job = _job(self, session, call, anyio.current_time())
                 job.reconciling = True
                 self.executor.start(job)
-
-    def _job(self, session: Session, call: CallState, now: float) -> Job:
-        made, tool, options = call.call, self.bench.tools.get(call.call.name), self.options
-        seconds = min(
-            (tool.timeout_seconds if tool else None) or options.timeout_seconds, options.timeout_ceiling
-        )
-        job = Job(
-            made, tool, call.accesses, call.attempt, session.report, session.variables.copy(), now + seconds
-        )
-        job.is_nested = session.opening.nested
-        if tool is not None and (tool.takes_context or tool.reconcile is not None):
-            job.context = self._context(job, call.idempotency_key)
-        else:
-            job.context = self._plain
-        return job
-
-    def _context(self, job: Job, idempotency_key: str) -> Context:
-        key = job.key
-        hooks = Hooks(
-            lambda: bool(job.stopping),
-            lambda text: self._progress(key, text),
-            lambda name, arguments: self.nested(job, name, arguments),
-        )
-        return Context(
-            key=key,
-            idempotency_key=idempotency_key,
-            attempt=job.attempt,
-            deadline=job.deadline,
-            files=self.world,
-            hooks=hooks,
-        )
-
-    def _progress(self, key: CallKey, text: str) -> None:
-        _tell(self.progress, key, text)
-
-    def _feed(self) -> None:
-        """A call ended: the session that has wanted to start one for longest may."""
-        if self._hungry:
-            self._favoured = self._hungry.popleft()
-            self._favoured.kick()
-
-    async def answer(self, session: Session) -> bool:
-        """Take what people decided about a run's waiting calls, and what the clock did.
-
-        Whether anything was.
-        """
-        waiting = session.state.in_state(State.AWAITING_APPROVAL)
-        if not waiting:
-            return False
-        now = self.clock()
-        decisions = [d for d in await self.store.take(session.state.run) if d.key in session.state.calls]
-        decided = {decision.key for decision in decisions}
-        for call in waiting:
-            asked = call.asked
-            if (
-                asked
-                and asked.expires_at is not None
-                and asked.expires_at <= now
-                and asked.key not in decided
-            ):
-                session.post(
-                    Answered(
-                        asked.key, asked.digest, approved=False, by="clock", at=now, code="APPROVAL_EXPIRED"
-                    )
-                )
-                decided.add(asked.key)
-        for decision in decisions:
-            await self._post_decision(session, decision)
-        return bool(decided)
-
-    async def _post_decision(self, session: Session, decision: Decision) -> None:
-        call = session.state.calls[decision.key].call
-        tool = self.bench.tools.get(call.name)
-        facts = await self.facts([(tool, call.arguments)]) if tool and decision.approved else [NO_FACTS]
-        session.post(
-            Answered(
-                decision.key,
-                decision.digest,
-                decision.approved,
-                decision.by,
-                decision.at,
-                decision.reason,
-                facts=facts[0],
-            )
-        )
-
-    async def keep(self) -> None:
-        """Read the inbox while calls wait for people, and renew the leases; runs until cancelled."""
-        while True:
-            await anyio.sleep(self.options.poll_seconds)
-            for session in list(self.sessions.values()):
-                try:
-                    await self.answer(session)
-                except JournalError as problem:
-                    session.fail(problem)
-            if self.clock() - self._renewed_at >= self.options.lease_seconds / 3:
-                self._renewed_at = self.clock()
-                await self._renew()
-
-    async def _renew(self) -> None:
-        for session in list(self.sessions.values()):
-            try:
-                session.lease = await self.store.renew(
-                    session.lease, self.options.lease_seconds, self.clock()
-                )
-            except JournalError as problem:
-                session.fail(problem)
 
     async def release(self, session: Session) -> None:
         """Let another process have the run."""
@@ -293,6 +165,39 @@ class GateHost:
             await self.store.release(session.lease)
         except JournalError:
             return
+
+
+def _job(host: GateHost, session: Session, call: CallState, now: float) -> Job:
+    made, tool, options = call.call, host.bench.tools.get(call.call.name), host.options
+    seconds = min(
+        (tool.timeout_seconds if tool else None) or options.timeout_seconds, options.timeout_ceiling
+    )
+    job = Job(
+        made, tool, call.accesses, call.attempt, session.report, session.variables.copy(), now + seconds
+    )
+    job.is_nested = session.is_nested
+    if tool is not None and (tool.takes_context or tool.reconcile is not None):
+        job.context = _context(host, job, call.idempotency_key)
+    else:
+        job.context = host.plain
+    return job
+
+
+def _context(host: GateHost, job: Job, idempotency_key: str) -> Context:
+    key = job.key
+    hooks = Hooks(
+        lambda: bool(job.stopping),
+        lambda text: _tell(host.progress, key, text),
+        lambda name, arguments: host.nested(job, name, arguments),
+    )
+    return Context(
+        key=key,
+        idempotency_key=idempotency_key,
+        attempt=job.attempt,
+        deadline=job.deadline,
+        files=host.world,
+        hooks=hooks,
+    )
 
 
 def _tell(listeners: list[Callable[..., None]], *heard: Any) -> None:

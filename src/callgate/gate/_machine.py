@@ -134,6 +134,13 @@ class RunState:
         """How many calls run, in all turns."""
         return sum(turn.running for turn in self.turns)
 
+    def is_quiet(self, turn: TurnState) -> bool:
+        """Whether nothing more can come of a turn without a person or a new event."""
+        if turn.heard is None or turn.running:
+            return False
+        waiting = any(self.calls[key].state is State.VALIDATED for key in turn.keys)
+        return not waiting or not (self.running or self.startable)
+
     def in_state(self, state: State) -> list[CallState]:
         """The calls in one state, in call order."""
         return [call for call in self.calls.values() if call.state is state]

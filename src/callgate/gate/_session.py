@@ -15,13 +15,14 @@ from typing import Protocol
 
 import anyio
 
-from callgate.calls import CallKey, Entry, RunStarted, State
+from callgate.calls import CallKey, Entry, RunStarted
 from callgate.errors import CallgateError, GateClosedError, GateError
 from callgate.journal import Lease, Store
 
 from ._decide import Bench, CancelAsked, Dispatch, Ended, Happening, decide
-from ._executor import Outcome
-from ._machine import Command, Execute, RunState, Stop, TurnState, evolve
+from ._job import Outcome
+from ._machine import Command, Execute, RunState, Stop, evolve
+from ._slots import Slots
 
 
 class Host(Protocol):
@@ -29,18 +30,11 @@ class Host(Protocol):
 
     store: Store
     bench: Bench
+    slots: Slots
 
     @property
     def clock(self) -> Callable[[], float]:
         """Unix seconds."""
-        ...
-
-    def reserve(self, session: Session, wanted: int) -> int:
-        """How many of ``wanted`` calls may start now; the session is kicked when there is room again."""
-        ...
-
-    def unreserve(self, count: int) -> None:
-        """The reserved calls run by now, or never will."""
         ...
 
     def schedule_pump(self, session: Session) -> None:
@@ -85,6 +79,7 @@ class Session:
         self.lease = lease
         self.state = state
         self.opening = opening
+        self.is_nested = opening.nested
         self.scope: anyio.CancelScope | None = None
         self.variables = contextvars.copy_context()
         self._queue: deque[Happening] = deque()
@@ -122,13 +117,6 @@ class Session:
             event = anyio.Event()
             self._waiting.append(event)
             await event.wait()
-
-    def is_quiet(self, turn: TurnState) -> bool:
-        """Whether nothing more can come of a turn without a person or a new event."""
-        if turn.heard is None or turn.running:
-            return False
-        waiting = any(self.state.calls[key].state is State.VALIDATED for key in turn.keys)
-        return not waiting or not (self.state.running or self.state.startable)
 
     async def cancel(self, by: str, key: CallKey | None = None) -> None:
         """Stop the run, or one call, and wait until nothing of it runs."""
@@ -176,7 +164,7 @@ class Session:
                 await self.host.store.append(self.lease, entries)
                 self._obey(commands)
         finally:
-            self.host.unreserve(reserved)
+            self.host.slots.unreserve(reserved)
         self.host.told(entries)
         return bool(entries) and bool(self._queue or self.state.startable)
 
@@ -192,7 +180,7 @@ class Session:
             entries.append(begun)
         while self._queue:
             self._apply(decide(state, self._queue.popleft(), bench), entries, commands)
-        reserved = self.host.reserve(self, len(state.startable)) if state.startable else 0
+        reserved = self.host.slots.reserve(self, len(state.startable)) if state.startable else 0
         if reserved:
             keys = tuple(state.startable)[:reserved]
             event = Dispatch(keys, self.lease.fence, self.host.clock())

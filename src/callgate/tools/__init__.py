@@ -9,6 +9,7 @@ from ._declare import declare, declare_schema
 from ._effects import MODES, NOTES, RANK, VERBS, said_by_name, words
 from ._facts import NO_FACTS, Facts, Located, PathResolver, Touch, Versions, World
 from ._followed import FOLLOWED, Risk
+from ._json import to_json
 from ._lint import LintFinding, lint
 from ._markers import Marker, reads, source, unguarded, writes
 from ._options import ToolOptions
@@ -61,6 +62,7 @@ __all__ = [
     "reads",
     "said_by_name",
     "source",
+    "to_json",
     "unguarded",
     "words",
     "writes",

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgate.gate import to_json
+from callgate.tools import to_json
 
 
 class Colour(enum.Enum):

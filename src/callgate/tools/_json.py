@@ -3,9 +3,9 @@
 In: any Python value. Out: a JSON value and an empty note, or None and ``RESULT_UNREADABLE``. Promise: never
 raises, ends for any size and depth, and what cannot be shown leaves the call succeeded.
 
-Dates in ISO 8601, Decimal and UUID as text, bytes as text where they are UTF-8 and else as ``{"base64":
-…}``, sets as sorted arrays, NaN and infinities as null, enums by value, dataclasses, named tuples, pydantic
-models and msgspec structs as objects.
+Dates in ISO 8601, Decimal, UUID and paths as text, bytes as text where they are UTF-8 and else as
+``{"base64": …}``, sets as sorted arrays, NaN and infinities as null, enums by value, dataclasses, named
+tuples, pydantic models and msgspec structs as objects.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import datetime as dt
 import decimal
 import enum
 import math
-import pathlib
 import re
-import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 import pydantic
+import pydantic_core
 
 MAX_DEPTH: Final = 100
 MAX_ITEMS: Final = 1_000_000
@@ -71,7 +70,12 @@ class _Walk:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             shown = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
             return self.mapping(shown, depth)
-        raise _UnreadableError
+        if hasattr(value, "__fspath__"):
+            return _clean(str(value))
+        if hasattr(value, "__iter__"):
+            raise _UnreadableError
+        # UUIDs, addresses and the like: pydantic knows them, and raises for what it does not know.
+        return pydantic_core.to_jsonable_python(value)
 
     def mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         return {_name(name): self.convert(item, depth + 1) for name, item in value.items()}
@@ -97,7 +101,7 @@ def _name(name: Any) -> str:
         return _name(name.value)
     if isinstance(name, bool) or name is None:
         return {True: "true", False: "false", None: "null"}[name]
-    if isinstance(name, int | float | decimal.Decimal | dt.date | uuid.UUID):
+    if isinstance(name, int | float | decimal.Decimal | dt.date):
         return str(name)
     raise _UnreadableError
 
@@ -120,7 +124,7 @@ _FORMS: Final[tuple[tuple[Any, Callable[[_Walk, Any, int], Any]], ...]] = (
     ((list, tuple), lambda walk, value, depth: walk.array(value, depth)),
     ((dt.datetime, dt.date, dt.time), lambda _walk, value, _depth: value.isoformat()),
     (dt.timedelta, lambda _walk, value, _depth: value.total_seconds()),
-    ((decimal.Decimal, uuid.UUID, pathlib.PurePath), lambda _walk, value, _depth: str(value)),
+    (decimal.Decimal, lambda _walk, value, _depth: str(value)),
     ((bytes, bytearray, memoryview), _bytes),
     ((set, frozenset), lambda walk, value, depth: walk.unordered(value, depth)),
     (
