@@ -20,5 +20,6 @@ def test_the_demo_does_what_it_says() -> None:
     codes = {result["code"] for shown in document["requests"] for result in shown["results"]}
     assert "OUTSIDE_WORKSPACE" in codes
     assert document["approval"] == "approved by --yes"
+    assert [result["status"] for result in document["requests"][-1]["results"]] == ["ok"]
     assert document["crash"]["ok"]
     assert document["crash"]["booked"] == ["10", "20"]

@@ -205,6 +205,7 @@ async def _handle(show: Show, gate: Gate, turn: Turn, *, can_ask: bool) -> list[
         show.answered = f"{'approved' if approved else 'denied'} by {by}"
         show.say(f"  {show.answered}")
         await gate.decide(waiting.key, approved=approved, by=by)
+        await gate.resume(RUN)  # returns when what was approved has run
         results = await gate.results(RUN)
     return results
 
