@@ -33,12 +33,18 @@ call_ids: Final = st.sampled_from([None, "", "c1", "c1", "c2", "s:0", "functions
 faults: Final = st.sampled_from([None, None, None, Finding("NOT_JSON"), Finding("TWO_ARGUMENTS")])
 
 
+_few: Final = st.dictionaries(
+    st.sampled_from(["a", "资料"]), st.none() | st.integers(0, 2**70) | texts, max_size=2
+)
+_arguments: Final = st.one_of(_few, _few, _few, json_objects)
+
+
 @st.composite
 def turns(draw: DrawFn, most: int = 4) -> Turn:
     """A turn as a decoder makes it: some calls are broken, some ids are missing or stand twice."""
     calls = []
     for position in range(draw(st.integers(0, most))):
-        arguments, fault = draw(json_objects), draw(faults)
+        arguments, fault = draw(_arguments), draw(faults)
         text = json.dumps(arguments, ensure_ascii=draw(st.booleans()))
         blank = not arguments and draw(st.booleans())
         calls.append(
@@ -66,7 +72,7 @@ def answers(draw: DrawFn, turn: Turn, number: int = 0, run: str = "r") -> list[T
             call.name,
             draw(st.sampled_from(Status)),
             draw(st.sampled_from(["", *CODES])),
-            draw(json_values),
+            draw(texts | _few | json_values),
         )
         for position, call in enumerate(turn.calls)
     ]

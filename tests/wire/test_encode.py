@@ -90,62 +90,62 @@ def pairs(dialect: str, messages: Sequence[dict[str, Any]]) -> Paired:
     return [(call_id, name, text) for (call_id, name), (_, text) in zip(calls, results, strict=True)]
 
 
-@pytest.mark.parametrize("dialect", HOSTED)
 @given(exchange=exchanges())
 def test_each_call_stands_beside_its_own_result_in_call_order(
-    dialect: str, exchange: tuple[Turn, list[ToolResult]]
+    exchange: tuple[Turn, list[ToolResult]],
 ) -> None:
-    turn, results = exchange
-    told = [(wire_name(call.name), render(result)) for call, result in zip(turn.calls, results, strict=True)]
-    assert [(name, text) for _, name, text in pairs(dialect, encode(dialect, turn, results))] == told
+    for dialect in HOSTED:
+        turn, results = exchange
+        told = [
+            (wire_name(call.name), render(result)) for call, result in zip(turn.calls, results, strict=True)
+        ]
+        assert [(name, text) for _, name, text in pairs(dialect, encode(dialect, turn, results))] == told
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(exchange=exchanges(), seed=st.integers(0, 99))
-def test_results_may_come_in_any_order(
-    dialect: str, exchange: tuple[Turn, list[ToolResult]], seed: int
-) -> None:
-    turn, results = exchange
-    shuffled = random.Random(seed).sample(results, len(results))
-    assert encode(dialect, turn, shuffled) == encode(dialect, turn, results)
+def test_results_may_come_in_any_order(exchange: tuple[Turn, list[ToolResult]], seed: int) -> None:
+    for dialect in DIALECTS:
+        turn, results = exchange
+        shuffled = random.Random(seed).sample(results, len(results))
+        assert encode(dialect, turn, shuffled) == encode(dialect, turn, results)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(exchange=exchanges())
-def test_what_goes_out_is_json_that_can_be_sent(
-    dialect: str, exchange: tuple[Turn, list[ToolResult]]
-) -> None:
-    text = json.dumps(encode(dialect, *exchange), ensure_ascii=False, allow_nan=False)
-    assert json.loads(text.encode()) == encode(dialect, *exchange)
+def test_what_goes_out_is_json_that_can_be_sent(exchange: tuple[Turn, list[ToolResult]]) -> None:
+    for dialect in DIALECTS:
+        text = json.dumps(encode(dialect, *exchange), ensure_ascii=False, allow_nan=False)
+        assert json.loads(text.encode()) == encode(dialect, *exchange)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(turn=turns(most=1))
-def test_an_encoded_turn_read_back_makes_the_same_calls(dialect: str, turn: Turn) -> None:
-    results = [ToolResult(call.key, call.call_id, call.name, Status.OK) for call in turn.calls]
-    decoder = Decoder(dialect, tools=tools_of(turn))
-    decoder.feed(played(dialect, encode(dialect, turn, results)))
-    again = decoder.close()
-    assert again.executable
-    assert [call.name for call in again.calls] == [call.name for call in turn.calls]
-    # A broken call goes back without arguments.
-    meant = [{} if call.fault else call.arguments for call in turn.calls]
-    assert [typed(call.arguments) for call in again.calls] == [typed(arguments) for arguments in meant]
+def test_an_encoded_turn_read_back_makes_the_same_calls(turn: Turn) -> None:
+    for dialect in DIALECTS:
+        results = [ToolResult(call.key, call.call_id, call.name, Status.OK) for call in turn.calls]
+        decoder = Decoder(dialect, tools=tools_of(turn))
+        decoder.feed(played(dialect, encode(dialect, turn, results)))
+        again = decoder.close()
+        assert again.executable
+        assert [call.name for call in again.calls] == [call.name for call in turn.calls]
+        # A broken call goes back without arguments.
+        meant = [{} if call.fault else call.arguments for call in turn.calls]
+        assert [typed(call.arguments) for call in again.calls] == [typed(arguments) for arguments in meant]
 
 
-@pytest.mark.parametrize("dialect", HOSTED)
 @given(turn=turns())
-def test_parallel_calls_read_back_are_the_same_calls_in_order(dialect: str, turn: Turn) -> None:
-    results = [ToolResult(call.key, call.call_id, call.name, Status.OK) for call in turn.calls]
-    messages = encode(dialect, turn, results)
-    decoder = Decoder(dialect, tools=tools_of(turn))
-    decoder.feed(played(dialect, messages))
-    again = decoder.close()
-    assert [call.call_id for call in again.calls] == [call_id for call_id, _, _ in pairs(dialect, messages)]
-    assert [call.name for call in again.calls] == [call.name for call in turn.calls]
-    assert all(call.complete for call in again.calls)
-    if dialect != "anthropic" or turn.text.strip():
-        assert again.text == turn.text
+def test_parallel_calls_read_back_are_the_same_calls_in_order(turn: Turn) -> None:
+    for dialect in HOSTED:
+        results = [ToolResult(call.key, call.call_id, call.name, Status.OK) for call in turn.calls]
+        messages = encode(dialect, turn, results)
+        decoder = Decoder(dialect, tools=tools_of(turn))
+        decoder.feed(played(dialect, messages))
+        again = decoder.close()
+        assert [call.call_id for call in again.calls] == [
+            call_id for call_id, _, _ in pairs(dialect, messages)
+        ]
+        assert [call.name for call in again.calls] == [call.name for call in turn.calls]
+        assert all(call.complete for call in again.calls)
+        if dialect != "anthropic" or turn.text.strip():
+            assert again.text == turn.text
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -365,42 +365,43 @@ def histories(draw: st.DrawFn) -> tuple[Said | Exchange, ...]:
     return tuple(items)
 
 
-@pytest.mark.parametrize("dialect", HOSTED)
 @given(history=histories())
 def test_no_id_stands_twice_in_a_history_and_every_call_has_its_result(
-    dialect: str, history: tuple[Said | Exchange, ...]
+    history: tuple[Said | Exchange, ...],
 ) -> None:
-    body = encode_request(dialect, Request("m", history=history)).body
-    count = sum(len(item.turn.calls) for item in history if isinstance(item, Exchange))
-    if dialect == "openai-chat":
-        ids = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
-        answered = [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]
-    elif dialect == "openai-responses":
-        ids = [item["call_id"] for item in body["input"] if item.get("type") == "function_call"]
-        answered = [item["call_id"] for item in body["input"] if item.get("type") == "function_call_output"]
-    else:
-        blocks = [block for message in body["messages"] for block in message["content"]]
-        ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
-        answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-        roles = [message["role"] for message in body["messages"]]
-        assert all(one != other for one, other in pairwise(roles))
-    assert ids == answered
-    assert len(set(ids)) == len(ids) == count
+    for dialect in HOSTED:
+        body = encode_request(dialect, Request("m", history=history)).body
+        count = sum(len(item.turn.calls) for item in history if isinstance(item, Exchange))
+        if dialect == "openai-chat":
+            ids = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+            answered = [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"]
+        elif dialect == "openai-responses":
+            ids = [item["call_id"] for item in body["input"] if item.get("type") == "function_call"]
+            answered = [
+                item["call_id"] for item in body["input"] if item.get("type") == "function_call_output"
+            ]
+        else:
+            blocks = [block for message in body["messages"] for block in message["content"]]
+            ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
+            answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+            roles = [message["role"] for message in body["messages"]]
+            assert all(one != other for one, other in pairwise(roles))
+        assert ids == answered
+        assert len(set(ids)) == len(ids) == count
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @given(history=histories())
 def test_the_same_history_gives_the_same_bytes_and_a_longer_one_begins_with_them(
-    dialect: str, history: tuple[Said | Exchange, ...]
+    history: tuple[Said | Exchange, ...],
 ) -> None:
-    def messages(items: tuple[Said | Exchange, ...]) -> Any:
-        body = encode_request(dialect, Request("m", history=items)).body
-        return body.get("messages", body.get("input"))
-
-    once = messages(history)
-    assert json.dumps(messages(history)) == json.dumps(once)
-    longer = messages((*history, Said("assistant", "Done.")))
-    assert longer[: len(once)] == once or dialect == "anthropic"
+    for dialect in DIALECTS:
+        once, again, longer = (
+            encode_request(dialect, Request("m", history=items)).body
+            for items in (history, history, (*history, Said("assistant", "Done.")))
+        )
+        assert json.dumps(again) == json.dumps(once)
+        name = "input" if dialect == "openai-responses" else "messages"
+        assert longer[name][: len(once[name])] == once[name] or dialect == "anthropic"
 
 
 def test_more_tools_than_the_provider_takes_are_sent_and_told() -> None:
