@@ -151,3 +151,13 @@ def test_a_schema_that_is_not_json_is_refused() -> None:
     with pytest.raises(UnsupportedSchemaError) as refused:
         declare_schema("get_x", "", {"properties": {"a": {"default": {1, 2}}}}, lambda arguments: 0)
     assert refused.value.facts["tool"] == "get_x"
+
+
+def test_a_reconcile_function_that_could_not_be_called_is_refused_at_declaration() -> None:
+    with pytest.raises(ToolDeclarationError, match="reconcile"):
+        declare(save_it, ToolOptions(effect=Effect.WRITE, reconcile=lambda call: call))
+    declare(save_it, ToolOptions(effect=Effect.WRITE, reconcile=lambda ctx, call: (ctx, call)))
+
+
+def save_it(value: int) -> None:
+    """Save."""

@@ -18,7 +18,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from callgate.calls import CallKey, Entry, Returned, ToolCall, TurnHeard
+from callgate.calls import CallKey, Entry, Returned
+from callgate.gate import PendingApproval, replay
 from callgate.journal import Decision, Store, open_journal
 from callgate.workspace import Workspace, restore
 
@@ -153,28 +154,26 @@ def waiting(path: Path_ = DEFAULT, as_json: Json = False) -> None:
     if as_json:
         print_json(
             [
-                {"key": str(key), "digest": digest, "reasons": reasons, "call": call}
-                for key, digest, reasons, call in found
+                {"key": str(one.key), "digest": one.digest, "reasons": one.reasons, "call": one.call}
+                for one in found
             ]
         )
         return
-    for key, _, reasons, call in found:
-        screen.print(f"[bold]{escape(str(key))}[/bold]  {escape(call.name)} {escape(call.arguments_text)}")
-        screen.print(f"    because {escape('; '.join(reasons))}", style="dim")
+    for one in found:
+        screen.print(
+            f"[bold]{escape(str(one.key))}[/bold]  {escape(one.call.name)} {escape(one.call.arguments_text)}"
+        )
+        screen.print(f"    because {escape('; '.join(one.reasons))}", style="dim")
     if not found:
         screen.print("nothing waits")
 
 
-async def _waiting(store: Store) -> list[tuple[CallKey, str, tuple[str, ...], ToolCall]]:
-    found = []
-    for asked in await store.waiting(None):
-        calls = {
-            call.key: call
-            for record in await store.read(asked.key.run)
-            if isinstance(record.entry, TurnHeard)
-            for call in record.entry.calls
-        }
-        found.append((asked.key, asked.digest, asked.reasons, calls[asked.key]))
+async def _waiting(store: Store) -> list[PendingApproval]:
+    """What waits in each run with open questions; a question whose call was skipped since waits no more."""
+    runs = dict.fromkeys(asked.key.run for asked in await store.waiting(None))
+    found: list[PendingApproval] = []
+    for run in runs:
+        found.extend(replay(run, [record.entry for record in await store.read(run)]).pending)
     return found
 
 

@@ -3,7 +3,7 @@
 from ._gate import Gate, open_gate
 from ._options import GateOptions
 from ._receiving import Handling
-from ._view import PendingApproval, RunView, TurnView
+from ._view import PendingApproval, RunView, TurnView, replay
 
 __all__ = [
     "Gate",
@@ -13,4 +13,5 @@ __all__ = [
     "RunView",
     "TurnView",
     "open_gate",
+    "replay",
 ]

@@ -5,10 +5,12 @@ A fold over its entries, made anew at each look.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from callgate.calls import (
     CallKey,
+    Entry,
     State,
     ToolCall,
     ToolResult,
@@ -19,7 +21,7 @@ from callgate.calls import (
 )
 
 from ._decide import HEARD
-from ._machine import CallState, RunState, TurnState
+from ._machine import CallState, RunState, TurnState, evolve
 from ._results import result_of
 
 
@@ -77,6 +79,18 @@ def view(run: RunState) -> RunView:
         _usage(run),
         sum(1 for call in run.calls.values() if call.definition),
     )
+
+
+def replay(run: str, entries: Iterable[Entry]) -> RunView:
+    """The view of a run read from a journal, without holding it: a fold over its entries and nothing else.
+
+    Raises:
+        JournalCorruptError: The entries cannot follow one another.
+    """
+    state = RunState(run)
+    for entry in entries:
+        evolve(state, entry)
+    return view(state)
 
 
 def results(run: RunState, turn: TurnState) -> list[ToolResult]:

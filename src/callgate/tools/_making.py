@@ -90,7 +90,19 @@ def make(draft: Draft, effect: Effect, parameters: tuple[Parameter, ...]) -> Too
         docs=draft.docs,
     )
     _refuse_bad_examples(tool)
+    _refuse_bad_reconcile(options.reconcile, draft.name)
     return tool
+
+
+def _refuse_bad_reconcile(function: Callable[..., Any] | None, tool: str) -> None:
+    """It is called after a crash only; that it cannot be called must not be found out then."""
+    if function is None:
+        return
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as problem:
+        message = "reconcile takes the context and the call: reconcile(ctx, call)"
+        raise ToolDeclarationError(message, tool=tool, why=str(problem)) from problem
 
 
 def _published(draft: Draft) -> FrozenDict:
