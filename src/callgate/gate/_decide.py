@@ -234,12 +234,13 @@ def _dispatch(run: RunState, event: Dispatch, _bench: Bench) -> list[Entry]:
 
 
 def _ended(run: RunState, event: Ended, _bench: Bench) -> list[Entry]:
-    call = run.calls[event.entry.key]
-    if call.state is State.RUNNING or (
-        call.state is State.UNKNOWN and not isinstance(event.entry, LostSight)
-    ):
-        return [event.entry]
-    return []
+    entry, call = event.entry, run.calls.get(event.entry.key)
+    state = call.state if call is not None else None
+    # What a given-up try did late says nothing of the try that runs now.
+    counts = (state is State.RUNNING and not getattr(entry, "late", False)) or (
+        state is State.UNKNOWN and not isinstance(entry, LostSight)
+    )
+    return [entry] if counts else []
 
 
 def _answered(run: RunState, event: Answered, bench: Bench) -> list[Entry]:
@@ -247,15 +248,18 @@ def _answered(run: RunState, event: Answered, bench: Bench) -> list[Entry]:
     if call is None or call.state is not State.AWAITING_APPROVAL:
         return []
     if event.approved and event.digest != call.call.digest:
-        told = Decided(
-            event.key, event.at, event.digest, approved=False, by=event.by, code="APPROVAL_MISMATCH"
-        )
-        return [told]
-    findings = _judged_again(run, call, event, bench) if event.approved else ()
-    code = "" if event.approved else event.code or "APPROVAL_DENIED"
-    return [
-        Decided(event.key, event.at, event.digest, event.approved, event.by, event.reason, code, findings)
-    ]
+        return [_decided(event, "APPROVAL_MISMATCH")]
+    expires = call.asked.expires_at if call.asked is not None else None
+    if event.approved and expires is not None and event.at > expires:
+        return [_decided(event, "APPROVAL_EXPIRED")]
+    if not event.approved:
+        return [_decided(event, event.code or "APPROVAL_DENIED")]
+    return [_decided(event, findings=_judged_again(run, call, event, bench))]
+
+
+def _decided(event: Answered, code: str = "", findings: tuple[Finding, ...] = ()) -> Decided:
+    made = event.key, event.at, event.digest
+    return Decided(*made, not code, event.by, event.reason, code, findings)
 
 
 def _judged_again(run: RunState, call: CallState, event: Answered, bench: Bench) -> tuple[Finding, ...]:
@@ -289,6 +293,7 @@ def _reopened(run: RunState, event: Reopened, _bench: Bench) -> list[Entry]:
     """After a crash.
 
     A reply that never ended is closed; what ran is run again where that can do no harm, else it is unknown.
+    Of a store that lost the end of what was appended together, what was not judged whole is cancelled.
     """
     entries: list[Entry] = [
         TurnHeard(run.run, turn.number, turn.attempt, event.at, Finish.CUT, "", why_not="TURN_CUT")
@@ -299,8 +304,15 @@ def _reopened(run: RunState, event: Reopened, _bench: Bench) -> list[Entry]:
         key = call.call.key
         if call.repeatable and not call.cancel_requested:
             entries.append(Started(key, event.at, call.idempotency_key, event.fence, call.attempt + 1))
+        elif call.effect is Effect.READ:
+            entries.append(Raised(key, event.at, "STOPPED", evidence=f"{key}#{call.attempt}"))
         else:
             entries.append(LostSight(key, event.at, "PROCESS_DIED", evidence=f"{key}#{call.attempt}"))
+    entries.extend(
+        CancelRequested(run.run, event.at, "recovery", key)
+        for key, call in run.calls.items()
+        if call.state is State.CREATED or (call.state is State.VALIDATED and call.held)
+    )
     return entries
 
 

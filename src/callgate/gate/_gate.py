@@ -8,9 +8,8 @@ be written.
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from callgate.calls import (
     Finish,
     FrozenDict,
     RunEnded,
+    State,
     ToolCall,
     ToolResult,
     Turn,
@@ -30,23 +30,27 @@ from callgate.calls import (
     freeze_arguments,
 )
 from callgate.checks import Policy
-from callgate.errors import JournalError, LocalProtocolError, NestedCallError, UnknownRunError
+from callgate.errors import (
+    CallgateError,
+    GateClosedError,
+    LocalProtocolError,
+    NestedCallError,
+    UnknownRunError,
+)
 from callgate.journal import Decision, Store, open_journal
 from callgate.schedule import conflicts
 from callgate.tools import Page, Toolset, World, accesses
 from callgate.workspace import Workspace
 
 from ._decide import Bench
-from ._executor import Executor
 from ._host import GateHost
-from ._job import Job
-from ._keeper import answer, keep
+from ._keeper import answer, is_needless, keep
 from ._options import GateOptions
 from ._receiving import Handling, delivered, note, receive, wait_for_people
 from ._results import page
 from ._session import Opening
 from ._view import PendingApproval, RunView, pending, results, view
-from ._workers import Workers
+from .work import Executor, Job, Workers
 
 
 class Gate:
@@ -68,18 +72,20 @@ class Gate:
             LeaseHeldError: A living process holds the run.
             JournalError: The record cannot be written; nothing was started that is not in it.
         """
-        session = await self._host.session(run)
         asked = Handling(**how)
-        session.variables = contextvars.copy_context()
+        session = await self._host.session(run)
         try:
-            known = delivered(session.state, turn, asked.number)
-            if known is None:
-                known = await receive(self._host, session, turn, asked)
+            # One at a time: which turn this is, and whether it was heard before, the one before it decides.
+            async with session.receiving:
+                known = delivered(session.state, turn, asked.number)
+                if known is None:
+                    known = await receive(self._host, session, turn, asked)
             await session.until(lambda: session.state.is_quiet(known))
             if asked.wait_for_approvals > 0:
                 await wait_for_people(self._host, session, known, asked.wait_for_approvals)
+                await session.until(lambda: session.state.is_quiet(known))
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=True), suppress(CallgateError):
                 await session.cancel("the caller")
             raise
         return results(session.state, known)
@@ -111,7 +117,8 @@ class Gate:
         """
         session = await self._host.session(run)
         if session.state.started is None:
-            await self._host.release(session)
+            if is_needless(session):
+                await self._host.release(session)
             message = "the journal has no such run"
             raise UnknownRunError(message, run=run)
         await answer(self._host, session)
@@ -159,7 +166,9 @@ class Gate:
 
         What has not started is cancelled, what runs is stopped, and each call has its result.
         """
-        await (await self._host.session(run)).cancel(by)
+        session = await self._host.session(run)
+        if not is_needless(session):
+            await session.cancel(by)
 
     async def read(self, handle: str, start: int, end: int) -> Page:
         """Characters ``start`` to before ``end`` of a result that was cut (``ToolResult.handle``).
@@ -267,13 +276,15 @@ async def _close(host: GateHost, *, own: bool) -> None:
     host.closed = True
     with anyio.move_on_after(host.options.close_seconds):
         for session in list(host.sessions.values()):
-            try:
-                if session.state.running or session.state.startable:
-                    await session.cancel("the gate was closed")
+            # What could not be recorded is unknown to the next who opens the run, which is the truth.
+            with suppress(CallgateError):
+                # What waits for a person goes on waiting; what waits for that, too.
+                state = session.state
+                running = [call.call.key for call in state.in_state(State.RUNNING)]
+                await session.cancel("the gate was closed", [*state.startable, *running])
                 await host.release(session)
-            except JournalError:
-                # What could not be recorded is unknown to the next who opens the run, which is the truth.
-                continue
+    for session in list(host.sessions.values()):
+        session.fail(GateClosedError("the gate is closed", run=session.state.run))
     host.workers.close()
     host.workers.kill()
     if own:

@@ -7,7 +7,9 @@ more.
 
 from __future__ import annotations
 
+import functools
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,21 +19,20 @@ import anyio.abc
 import anyio.to_thread
 
 from callgate.calls import CallKey, Entry, State
-from callgate.errors import GateClosedError, JournalError, LeaseHeldError
+from callgate.errors import CallgateError, GateClosedError, JournalError, LeaseHeldError, LocalProtocolError
 from callgate.journal import Lease, Store
 from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather
 
-from ._decide import Bench, Reopened
-from ._executor import Executor
+from ._decide import Bench, Ended, Reopened
 from ._holder import is_dead, new_holder
-from ._job import Job
 from ._machine import CallState, RunState, evolve
 from ._options import GateOptions
 from ._session import Opening, Session
 from ._slots import Slots
-from ._workers import Workers
+from .work import Executor, Job, Outcome, Workers
 
 _LOG = logging.getLogger("callgate")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -69,7 +70,10 @@ class GateHost:
 
     def schedule_pump(self, session: Session) -> None:
         """Have a worker run the session's pump."""
-        self.workers.submit(session)
+        if self.workers.closing:
+            session.fail(GateClosedError("the gate is closed", run=session.state.run))
+        else:
+            self.workers.submit(session)
 
     def execute(self, session: Session, keys: list[CallKey]) -> None:
         """Start the jobs of calls whose ``Started`` entries are durable."""
@@ -83,8 +87,12 @@ class GateHost:
 
     def dropped(self, session: Session) -> None:
         """The session can write no more; who needs its run opens it anew, from the journal."""
-        if self.sessions.get(session.state.run) is session:
-            del self.sessions[session.state.run]
+        run = session.state.run
+        if self.sessions.get(run) is session:
+            del self.sessions[run]
+        self.slots.leave(session)
+        for key in [key for key in self.executor.running if key.run == run]:
+            self.stop(key)
 
     def told(self, entries: list[Entry]) -> None:
         """Entries became durable: tell who listens."""
@@ -96,9 +104,13 @@ class GateHost:
         """The session of a run: opened, read back and put in order if it is not open here.
 
         Raises:
+            LocalProtocolError: The run's name is none.
             LeaseHeldError: A living process holds the run.
             GateClosedError: The gate is closed.
         """
+        if not run or _HALF.search(run):
+            message = "a run's name is a text that UTF-8 can carry, and not empty"
+            raise LocalProtocolError(message, run=ascii(run))
         while run in self._opening:
             await self._opening[run].wait()
         if self.closed:
@@ -128,15 +140,21 @@ class GateHost:
         return await anyio.to_thread.run_sync(look)
 
     async def _open(self, run: str, opening: Opening) -> Session:
-        lease = await self._acquire(run)
-        state = RunState(run, self.options.writes)
-        for record in await self.store.read(run):
-            evolve(state, record.entry)
-        session = self.sessions[run] = Session(self, lease, state, opening)
-        if state.started is not None:
-            session.post(Reopened(lease.fence, self.clock()))
-            await session.until(lambda: True)
-            self._reconcile(session)
+        # What has the lease is put in order, whoever still waits for it.
+        with anyio.CancelScope(shield=True):
+            lease = await self._acquire(run)
+            state = RunState(run, self.options.writes)
+            try:
+                for record in await self.store.read(run):
+                    evolve(state, record.entry)
+            except CallgateError:
+                await self.store.release(lease)
+                raise
+            session = self.sessions[run] = Session(self, lease, state, opening)
+            if state.started is not None:
+                session.post(Reopened(lease.fence, self.clock()))
+                await session.until(lambda: True)
+                self._reconcile(session)
         return session
 
     async def _acquire(self, run: str) -> Lease:
@@ -167,14 +185,34 @@ class GateHost:
             return
 
 
+def _report(host: GateHost, entry: Outcome) -> None:
+    """The executor's way to tell how a call ended; what comes late may find its run let go of."""
+    session = host.sessions.get(entry.key.run)
+    if session is not None:
+        session.post(Ended(entry))
+    elif getattr(entry, "late", False) and not host.closed:
+        host.workers.start(_record_late, host, entry)
+
+
+async def _record_late(host: GateHost, entry: Outcome) -> None:
+    try:
+        session = await host.session(entry.key.run)
+        session.post(Ended(entry))
+        await session.until(lambda: True)
+        if session.state.ended is not None and session.is_idle:
+            await host.release(session)
+    except CallgateError:
+        _LOG.warning("what a call did after it was given up could not be recorded: %s", entry.key)
+
+
 def _job(host: GateHost, session: Session, call: CallState, now: float) -> Job:
     made, tool, options = call.call, host.bench.tools.get(call.call.name), host.options
     seconds = min(
         (tool.timeout_seconds if tool else None) or options.timeout_seconds, options.timeout_ceiling
     )
-    job = Job(
-        made, tool, call.accesses, call.attempt, session.report, session.variables.copy(), now + seconds
-    )
+    report = functools.partial(_report, host)
+    variables = session.variables.get(made.key[1:3], session.context)
+    job = Job(made, tool, call.accesses, call.attempt, report, variables.copy(), now + seconds)
     job.is_nested = session.is_nested
     if tool is not None and (tool.takes_context or tool.reconcile is not None):
         job.context = _context(host, job, call.idempotency_key)

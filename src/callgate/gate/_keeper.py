@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import anyio
 
-from callgate.calls import State
-from callgate.errors import JournalError
+from callgate.calls import FINAL, State
+from callgate.errors import JournalError, LeaseLostError
 from callgate.journal import Decision
 from callgate.tools import NO_FACTS
 
@@ -27,7 +27,8 @@ async def answer(host: GateHost, session: Session) -> bool:
     if not waiting:
         return False
     now = host.clock()
-    decisions = [d for d in await host.store.take(session.state.run) if d.key in session.state.calls]
+    keys = {call.call.key for call in waiting}
+    decisions = [d for d in await host.store.take(session.state.run) if d.key in keys]
     decided = {decision.key for decision in decisions}
     for call in waiting:
         asked = call.asked
@@ -58,6 +59,13 @@ async def _post_decision(host: GateHost, session: Session, decision: Decision) -
     )
 
 
+def is_needless(session: Session) -> bool:
+    """Whether nothing can come of it: a run that nobody began, or a tool's own whose calls are over."""
+    calls = session.state.calls.values()
+    over = session.is_nested and all(call.state in FINAL for call in calls)
+    return session.is_idle and (over or session.state.started is None)
+
+
 async def keep(host: GateHost) -> None:
     """Read the inbox while calls wait for people, and renew the leases; runs until cancelled."""
     renewed_at = host.clock()
@@ -66,6 +74,8 @@ async def keep(host: GateHost) -> None:
         for session in list(host.sessions.values()):
             try:
                 await answer(host, session)
+                if is_needless(session):
+                    await host.release(session)
             except JournalError as problem:
                 session.fail(problem)
         if host.clock() - renewed_at >= host.options.lease_seconds / 3:
@@ -78,4 +88,6 @@ async def _renew(host: GateHost) -> None:
         try:
             session.lease = await host.store.renew(session.lease, host.options.lease_seconds, host.clock())
         except JournalError as problem:
-            session.fail(problem)
+            # A busy disk is asked again before the lease ends; what another holds is lost.
+            if isinstance(problem, LeaseLostError) or session.lease.until <= host.clock():
+                session.fail(problem)

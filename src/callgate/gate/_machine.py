@@ -286,7 +286,8 @@ def _settle(
 
 def _cancel_requested(run: RunState, entry: CancelRequested) -> list[Command]:
     commands: list[Command] = []
-    keys = [entry.key] if entry.key is not None else list(run.calls)
+    # The last first: each is cancelled for its own sake, not skipped for another's.
+    keys = [entry.key] if entry.key is not None else list(reversed(run.calls))
     for key in keys:
         call = _call(run, key)
         if call.state in FINAL:
@@ -298,7 +299,8 @@ def _cancel_requested(run: RunState, entry: CancelRequested) -> list[Command]:
             call.state = step(call.state, Event.CANCELLED, key)
             call.code = "CANCELLED"
             run.startable.pop(key, None)
-            _follow(run, run.schedule.withdraw(key))
+            if key in run.schedule:
+                _follow(run, run.schedule.withdraw(key))
     return commands
 
 

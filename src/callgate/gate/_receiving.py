@@ -6,6 +6,7 @@ delivered again is known again and runs nothing.
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -82,6 +83,7 @@ async def receive(host: GateHost, session: Session, turn: Turn, asked: Handling)
         asked.budget,
         asked.body_digest,
     )
+    session.variables[number, attempt] = contextvars.copy_context()
     session.post(event)
     await session.until(lambda: state.turn(number, attempt) is not None)
     known = state.turn(number, attempt)

@@ -90,7 +90,7 @@ def _succeeded(call: CallState) -> ToolResult:
     made, outcome = call.call, call.outcome
     if not isinstance(outcome, Returned | Reconciled):
         return ToolResult(made.key, made.call_id, made.name, Status.OK)
-    content, truncated, following = _cut(outcome.content, outcome.limit)
+    content, truncated, following = cut(outcome.content, outcome.limit)
     is_returned = isinstance(outcome, Returned)
     return ToolResult(
         made.key,
@@ -108,7 +108,8 @@ def _succeeded(call: CallState) -> ToolResult:
     )
 
 
-def _cut(content: Any, limit: int) -> tuple[Any, bool, Range | None]:
+def cut(content: Any, limit: int) -> tuple[Any, bool, Range | None]:
+    """A value whose text is longer than ``limit`` as head and tail; whether it was; what is left out."""
     if not limit or content is None or isinstance(content, bool | int | float):
         return content, False, None
     if isinstance(content, str):

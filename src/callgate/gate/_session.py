@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextvars
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,8 +19,7 @@ from callgate.calls import CallKey, Entry, RunStarted
 from callgate.errors import CallgateError, GateClosedError, GateError
 from callgate.journal import Lease, Store
 
-from ._decide import Bench, CancelAsked, Dispatch, Ended, Happening, decide
-from ._job import Outcome
+from ._decide import Bench, CancelAsked, Dispatch, Happening, decide
 from ._machine import Command, Execute, RunState, Stop, evolve
 from ._slots import Slots
 
@@ -81,7 +80,9 @@ class Session:
         self.opening = opening
         self.is_nested = opening.nested
         self.scope: anyio.CancelScope | None = None
-        self.variables = contextvars.copy_context()
+        self.receiving = anyio.Lock(fast_acquire=True)
+        self.context = contextvars.copy_context()
+        self.variables: dict[tuple[int, int], contextvars.Context] = {}
         self._queue: deque[Happening] = deque()
         self._pumping = False
         self._waiting: list[anyio.Event] = []
@@ -89,12 +90,10 @@ class Session:
 
     def post(self, event: Happening) -> None:
         """Take an event; it is decided at the next turn of the event loop."""
+        if self._broken is not None:
+            return
         self._queue.append(event)
         self.kick()
-
-    def report(self, entry: Outcome) -> None:
-        """The executor's way to tell how a call ended."""
-        self.post(Ended(entry))
 
     def kick(self) -> None:
         """Have the pump run: there is an event, or room to start calls."""
@@ -118,14 +117,20 @@ class Session:
             self._waiting.append(event)
             await event.wait()
 
-    async def cancel(self, by: str, key: CallKey | None = None) -> None:
-        """Stop the run, or one call, and wait until nothing of it runs."""
-        self.post(CancelAsked(by, self.host.clock(), key))
-        await self.until(lambda: not self.state.running or key is not None)
+    async def cancel(self, by: str, keys: Iterable[CallKey | None] = (None,)) -> None:
+        """Stop the run, or some of its calls, and wait until nothing of it runs."""
+        for key in keys:
+            self.post(CancelAsked(by, self.host.clock(), key))
+        await self.until(lambda: not self.state.running)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing happens here, and nobody waits for it to."""
+        return not (self._queue or self._pumping or self._waiting or self.receiving.locked())
 
     def fail(self, problem: Exception) -> None:
         """No entry can be written any more: tell every waiter, start nothing."""
-        self._broken = problem
+        self._broken = self._broken or problem
         self._queue.clear()
         self.host.dropped(self)
         self._tell_waiters()
@@ -133,7 +138,7 @@ class Session:
     async def run(self) -> None:
         """The pump, as a piece of work for a worker; never raises."""
         try:
-            while await self._round():
+            while self._broken is None and await self._round():
                 pass
         except CallgateError as problem:
             self.fail(problem)
@@ -153,6 +158,7 @@ class Session:
         finally:
             self._pumping = False
             self._tell_waiters()
+            self.host.slots.passed(self)
         if self._queue:
             self.kick()
 
@@ -162,6 +168,8 @@ class Session:
         try:
             if entries:
                 await self.host.store.append(self.lease, entries)
+                if self._broken is not None:
+                    return False
                 self._obey(commands)
         finally:
             self.host.slots.unreserve(reserved)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sized
 from typing import Protocol
 
@@ -18,26 +17,29 @@ class Hungry(Protocol):
 
 
 class Slots:
-    """A bound on the calls that run, shared fairly: who waited for room longest is asked first."""
+    """A bound on the calls that run, shared fairly: who waited for room longest is asked first.
+
+    Whoever was asked passes on what it leaves, so that room and who wants it never wait for each other.
+    """
 
     def __init__(self, limit: int, running: Sized) -> None:
         self._limit = limit
         self._running = running
         self._reserved = 0
-        self._waiting: deque[Hungry] = deque()
-        self._favoured: Hungry | None = None
+        self._waiting: dict[Hungry, None] = {}
+        self._asked: set[Hungry] = set()
 
     def reserve(self, who: Hungry, wanted: int) -> int:
         """How many calls may start now; who wanted more is kicked when its turn comes."""
-        taken = len(self._running) + self._reserved
         if who.is_nested:
             granted = wanted
-        elif self._waiting and who is not self._favoured and taken:
+        elif self._waiting and who not in self._asked:
             granted = 0
         else:
-            granted = max(0, min(wanted, self._limit - taken))
-        if granted < wanted and who not in self._waiting:
-            self._waiting.append(who)
+            granted = max(0, min(wanted, self._room()))
+        self._asked.discard(who)
+        if granted < wanted:
+            self._waiting[who] = None
         self._reserved += granted
         return granted
 
@@ -45,8 +47,22 @@ class Slots:
         """The reserved calls run by now, or never will."""
         self._reserved -= count
 
+    def leave(self, who: Hungry) -> None:
+        """It can start nothing any more."""
+        self._waiting.pop(who, None)
+
+    def passed(self, who: Hungry) -> None:
+        """It has started what it could."""
+        self._asked.discard(who)
+        self.feed()
+
     def feed(self) -> None:
-        """A call ended: the one that has wanted to start one for longest may."""
-        if self._waiting:
-            self._favoured = self._waiting.popleft()
-            self._favoured.kick()
+        """There may be room: the one that has wanted to start a call for longest may."""
+        if self._waiting and self._room() > 0:
+            who = next(iter(self._waiting))
+            del self._waiting[who]
+            self._asked.add(who)
+            who.kick()
+
+    def _room(self) -> int:
+        return self._limit - len(self._running) - self._reserved

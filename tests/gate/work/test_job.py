@@ -5,7 +5,7 @@ import contextvars
 import pytest
 
 from callgate.calls import CallKey
-from callgate.gate._job import Job, Outcome
+from callgate.gate.work._job import Job, Outcome
 from tests.gate.turns import call
 
 pytestmark = pytest.mark.anyio

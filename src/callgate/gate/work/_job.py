@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -39,6 +39,7 @@ class Job:
     settled: bool = False
     stopping: str = ""
     perform: Callable[[Job], Awaitable[None]] | None = None
+    turnstile: list[None] = field(default_factory=lambda: [None])
 
     @property
     def key(self) -> CallKey:
@@ -50,7 +51,24 @@ class Job:
         """What a person looks this try up by."""
         return f"{self.call.key}#{self.attempt}"
 
+    def enters(self) -> bool:
+        """Whether the function may be called; from then on nobody can say that it was not.
+
+        The thread that is about to call it meets the loop that gives the job up: one of them passes.
+        """
+        self.entered = passes(self.turnstile)
+        return self.entered
+
     async def run(self) -> None:
         """As a piece of work: run the tool and report; never raises."""
         if self.perform is not None:
             await self.perform(self)
+
+
+def passes(turnstile: list[None]) -> bool:
+    """Whether nobody came through before; a pop is one step, whichever threads meet here."""
+    try:
+        turnstile.pop()
+    except IndexError:
+        return False
+    return True

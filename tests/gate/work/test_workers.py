@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from callgate.gate._workers import Workers
+from callgate.gate.work._workers import Workers
 
 
 class Nap:

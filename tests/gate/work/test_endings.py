@@ -7,8 +7,8 @@ import pytest
 
 import callgate as cg
 from callgate.calls import CODES, CallKey, LostSight, Raised
-from callgate.gate._endings import as_late, failed, given_up, happened, returned
-from callgate.gate._job import Job, Outcome
+from callgate.gate.work._endings import as_late, failed, given_up, happened, returned
+from callgate.gate.work._job import Job, Outcome
 from tests.gate.turns import call
 
 

@@ -10,12 +10,13 @@ import logging
 import traceback
 from typing import Any, Final
 
-from callgate.calls import CODES, Effect, LostSight, Raised, Reconciled, Returned, freeze
+from callgate.calls import CODES, Effect, LostSight, Raised, Range, Reconciled, Returned, freeze
 from callgate.checks import recheck_version
 from callgate.errors import ToolError
+from callgate.gate._results import as_text, cut
 from callgate.tools import NO_FACTS, Facts, Result, accesses, to_json
 
-from ._job import Job
+from ._job import Job, passes
 
 _LOG = logging.getLogger("callgate")
 
@@ -27,9 +28,16 @@ _LOST: Final = frozenset(
         "EndOfStream",
         "BrokenResourceError",
         "IncompleteRead",
+        "ClientConnectionError",
+        "Timeout",
+        "TimeoutExpired",
     }
 )
 """Names of exception classes, own or inherited, that mean: the request went out and no answer came back."""
+_LINKS: Final = 8
+"""How deep an exception is searched for what caused it."""
+_DETAIL: Final = 50_000
+"""Characters of a traceback that are recorded."""
 
 
 def returned(job: Job, value: Any, at: float) -> Returned:
@@ -43,10 +51,10 @@ def returned(job: Job, value: Any, at: float) -> Returned:
         at,
         content,
         limit,
-        stands.resource,
-        stands.version,
-        stands.next_range,
-        stands.trusted,
+        _word(stands.resource),
+        _word(stands.version),
+        stands.next_range if isinstance(stands.next_range, Range) else None,
+        bool(stands.trusted),
         note=note,
         kept=kept,
     )
@@ -69,27 +77,36 @@ def happened(job: Job, by: str, value: Any, at: float) -> Reconciled:
 
 
 def failed(job: Job, problem: BaseException, at: float) -> Raised | LostSight:
-    """The tool, or what stands around it, raised."""
+    """The tool, or what stands around it, raised; whatever it was, this does not."""
+    try:
+        return _told(job, problem, at)
+    except Exception:  # noqa: BLE001 - an exception of the tool's own making may raise when it is read
+        return Raised(job.key, at, "TOOL_FAILED", evidence=job.evidence)
+
+
+def _told(job: Job, problem: BaseException, at: float) -> Raised | LostSight:
     key, evidence = job.key, job.evidence
-    detail = "".join(traceback.format_exception(problem))
+    detail = _word(cut("".join(traceback.format_exception(problem)), _DETAIL)[0])
     if job.reconciling:
         # No evidence either way: the call stays unknown, and its author must mend what was to tell.
         _LOG.error("the reconcile function of %s broke (%s)\n%s", job.call.name, key, detail)
         return LostSight(key, at, "CANNOT_TELL", detail, evidence)
     if isinstance(problem, ToolError):
-        code = problem.tool_code if problem.tool_code in CODES else "TOOL_ERROR"
+        code = next((code for code in CODES if code == problem.tool_code), "TOOL_ERROR")
         limit = job.tool.result_limit if job.tool is not None else 0
-        message = problem.message if not limit else problem.message[:limit]
-        facts, _ = to_json(problem.facts)
-        return Raised(key, at, code, message, detail, evidence, freeze(facts or {}))
-    if _may_have_happened(job) and _is_lost(problem):
+        message, facts = _word(problem.message)[: limit or None], to_json(problem.facts)[0] or {}
+        if cut(facts, limit)[1]:
+            facts = {}
+        return Raised(key, at, code, message, detail, evidence, freeze(facts))
+    if job.entered and _may_have_happened(job) and _is_lost(problem, _LINKS):
         return LostSight(key, at, "REPLY_LOST", detail, evidence)
     return Raised(key, at, "TOOL_FAILED", "", detail, evidence)
 
 
 def given_up(job: Job, cause: str, at: float) -> Raised | LostSight:
     """The job is given up: timed out, or stopped by someone."""
-    if job.reconciling or (job.entered and _may_have_happened(job)):
+    is_entered = job.entered or not passes(job.turnstile)
+    if job.reconciling or (is_entered and _may_have_happened(job)):
         return LostSight(job.key, at, cause, evidence=job.evidence)
     code = "TIMED_OUT" if cause == "TIMED_OUT" else "STOPPED"
     return Raised(job.key, at, code, evidence=job.evidence)
@@ -118,5 +135,17 @@ def _may_have_happened(job: Job) -> bool:
     return job.tool is not None and job.tool.effect is not Effect.READ and not job.reconciling
 
 
-def _is_lost(problem: BaseException) -> bool:
-    return any(kind.__name__ in _LOST for kind in type(problem).__mro__)
+def _is_lost(problem: BaseException | None, links: int) -> bool:
+    """Whether a broken connection was raised, is among what was raised, or is given as its cause."""
+    if problem is None or not links:
+        return False
+    if any(kind.__name__ in _LOST for kind in type(problem).__mro__):
+        return True
+    inner = problem.exceptions if isinstance(problem, BaseExceptionGroup) else ()
+    return any(_is_lost(one, links - 1) for one in (problem.__cause__, *inner))
+
+
+def _word(value: Any) -> str:
+    """What a tool gave where a text belongs, as a text that can be recorded."""
+    found, _ = to_json(value)
+    return "" if found is None else as_text(found)

@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from callgate.gate._within import Within
+from callgate.gate.work._within import Within
 
 pytestmark = pytest.mark.anyio
 

@@ -8,6 +8,7 @@ go and work which waits loses nobody's time.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import anyio
@@ -45,6 +46,10 @@ class Workers:
         """Queue a piece of work; it begins at the next turn of the event loop."""
         self._queue.append(work)
         self._wake()
+
+    def start(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have a task of its own do something rare."""
+        self._tasks.start_soon(function, *arguments)
 
     def close(self) -> None:
         """End every worker that waits, and every other one when its work is done."""

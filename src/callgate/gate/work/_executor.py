@@ -9,9 +9,10 @@ caller's context; the event loop never waits for a synchronous one; no exception
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import anyio.from_thread
@@ -22,9 +23,12 @@ from callgate.calls import CallKey, LostSight, Raised, Reconciled, Returned
 from callgate.tools import NO_FACTS, DidNotHappen, Facts, Happened, Tool, gather
 
 from ._endings import as_late, failed, given_up, happened, moved, returned
-from ._job import Job, Outcome
+from ._job import Job, Outcome, passes
 from ._within import Within
 from ._workers import Workers
+
+MAX_ROWS: Final = 1_000_000
+"""What a generator yields before nobody listens any more; no result could show it."""
 
 
 @dataclass(slots=True)
@@ -108,12 +112,15 @@ class Executor:
             if refused is not None:
                 return refused
             binding = job.tool.bind(job.call.arguments, job.context, facts)
-            job.entered = True
+            if not job.enters():
+                return Raised(job.key, self.clock(), "STOPPED")
             value = job.variables.run(function, *binding.args, **binding.kwargs)
         else:
             value = await self._in_thread(job, self._sync)
             if isinstance(value, Raised):
                 return value
+        if inspect.isasyncgen(value):
+            value = _collected(value)
         if inspect.isawaitable(value):
             value = await Within(value, job.variables)
         return returned(job, value, self.clock())
@@ -128,10 +135,11 @@ class Executor:
         if refused is not None:
             return refused
         binding = tool.bind(job.call.arguments, job.context, facts)
-        job.entered = True
+        if not job.enters():
+            return Raised(job.key, self.clock(), "STOPPED")
         value = tool.function(*binding.args, **binding.kwargs)
         # The body of a generator is as blocking as a function's: it runs here too.
-        return list(value) if inspect.isgenerator(value) else value
+        return list(itertools.islice(value, MAX_ROWS)) if inspect.isgenerator(value) else value
 
     def _must_look(self, job: Job) -> bool:
         return job.tool is not None and self.world is not None and bool(job.tool.touches(job.call.arguments))
@@ -145,21 +153,29 @@ class Executor:
         borrower = object()
         await slots.acquire_on_behalf_of(borrower)
         token = anyio.lowlevel.current_token()
+        turnstile: list[None] = [None]
 
-        def body() -> Any:
-            late: tuple[Any, BaseException | None] = (None, None)
+        def body() -> tuple[Any, BaseException | None]:
+            if not passes(turnstile):
+                return None, None
             try:
-                value = job.variables.run(function, job)
-            except BaseException as problem:
-                late = (None, problem)
-                raise
-            else:
-                late = (value, None)
-                return value
-            finally:
-                _tell(token, lambda: self._thread_ended(job, slots, borrower, late))
+                ended: tuple[Any, BaseException | None] = (job.variables.run(function, job), None)
+            except BaseException as problem:  # noqa: BLE001 - raised again by whoever waits
+                ended = (None, problem)
+            _tell(token, lambda: self._thread_ended(job, slots, borrower, ended))
+            return ended
 
-        return await anyio.to_thread.run_sync(body, abandon_on_cancel=True, limiter=self._unlimited)
+        try:
+            value, problem = await anyio.to_thread.run_sync(
+                body, abandon_on_cancel=True, limiter=self._unlimited
+            )
+        finally:
+            # Given up before its thread began, it never will; nobody else would give the slot back.
+            if passes(turnstile):
+                slots.release_on_behalf_of(borrower)
+        if problem is not None:
+            raise problem
+        return value
 
     def _thread_ended(
         self, job: Job, slots: anyio.CapacityLimiter, borrower: object, late: tuple[Any, BaseException | None]
@@ -172,6 +188,10 @@ class Executor:
         if not job.stopping or not job.entered or job.reconciling:
             return
         value, problem = late
+        if inspect.isawaitable(value) or inspect.isasyncgen(value):
+            # The function only promised to do it, and nobody will wait for that.
+            getattr(value, "close", bool)()
+            return
         entry = returned(job, value, self.clock()) if problem is None else failed(job, problem, self.clock())
         if isinstance(entry, Returned | Raised):
             job.report(as_late(entry))
@@ -210,3 +230,12 @@ def _tell(token: Any, function: Callable[[], None]) -> None:
         anyio.from_thread.run_sync(function, token=token)
     except RuntimeError:
         return
+
+
+async def _collected(rows: Any) -> list[Any]:
+    found = []
+    async for row in rows:
+        found.append(row)
+        if len(found) >= MAX_ROWS:
+            await rows.aclose()
+    return found
