@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import anyio
 import pytest
@@ -255,3 +256,31 @@ def test_a_journal_read_to_any_entry_is_a_state() -> None:
         view(replayed(entries[:length]))
     with pytest.raises(CallgateError):
         replayed(entries[2:])
+
+
+async def test_a_run_keeps_the_order_of_writes_it_began_with() -> None:
+    """What stands in the journal is read back the same, whatever the gate is opened with later."""
+    turns = [[call("put", name=on, how="slow") for on in "abc"]]
+    source = World(Store())
+    async with cg.open_gate(source.tools(), journal=source.store, options=OPTIONS) as gate:
+        await play(gate, turns, alternately())
+        live = await gate.view("r")
+    assert replayed(source.store.durable).started is not None
+    for length in range(1, len(source.store.durable) + 1):
+        store = Store()
+        await store.append(await store.acquire("r", "gone", 0.0, 0.0), source.store.durable[:length])
+        again = World(store)
+        async with cg.open_gate(
+            again.tools(), journal=store, options=cg.GateOptions(writes="serial", poll_seconds=0.01)
+        ) as gate:
+            await finished(again, gate)
+            if length == len(source.store.durable):
+                assert await gate.view("r") == live
+
+
+async def test_serial_writes_run_one_after_the_other() -> None:
+    world = World(Store())
+    options = cg.GateOptions(writes="serial")
+    async with cg.open_gate(world.tools(), journal=world.store, options=options) as gate:
+        await play(gate, [[call("put", name=on, how="slow") for on in "abc"]], alternately())
+    assert all(end <= begin for (_, end, _), (begin, _, _) in pairwise(sorted(world.spans)))

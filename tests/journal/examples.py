@@ -60,7 +60,7 @@ CALL: Final = ToolCall(
 )
 
 EVERY: Final[tuple[Entry, ...]] = (
-    RunStarted("näht/1", 1.25, "Fix the tests.", "You are careful.", "p1"),
+    RunStarted("näht/1", 1.25, "Fix the tests.", "You are careful.", "p1", "serial"),
     TurnAsked(
         "näht/1",
         2,

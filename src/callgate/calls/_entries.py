@@ -37,6 +37,7 @@ class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=
     """A run began.
 
     ``task`` is what the user asked, ``system`` the system prompt; both empty when the gate is used alone.
+    ``writes`` is how its writes are scheduled, for as long as it lives.
     """
 
     run: str
@@ -44,6 +45,7 @@ class RunStarted(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=
     task: str = ""
     system: str = ""
     policy: str = ""
+    writes: str = "by-resource"
 
 
 class TurnAsked(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):

@@ -66,13 +66,15 @@ _SERIAL: Final = frozenset({Effect.IRREVERSIBLE, Effect.EXECUTE})
 class Bench:
     """What decisions consult.
 
-    The tools, the policy, whether anybody can be asked, and how long an approval may wait.
+    The tools, the policy, whether anybody can be asked, how long an approval may wait, and how the writes of
+    a run that begins are scheduled.
     """
 
     tools: Mapping[str, Tool]
     policy: Policy
     can_ask: bool = True
     approval_seconds: float | None = None
+    writes: str = "by-resource"
 
 
 class TurnReceived(msgspec.Struct, frozen=True, gc=False):

@@ -248,6 +248,7 @@ async def open_gate(
         policy or Policy(),
         chosen.can_ask,
         chosen.approval_seconds,
+        chosen.writes,
     )
     problem: BaseException | None = None
     async with anyio.create_task_group() as tasks:

@@ -143,7 +143,7 @@ class GateHost:
         # What has the lease is put in order, whoever still waits for it.
         with anyio.CancelScope(shield=True):
             lease = await self._acquire(run)
-            state = RunState(run, self.options.writes)
+            state = RunState(run)
             try:
                 for record in await self.store.read(run):
                     evolve(state, record.entry)

@@ -110,17 +110,12 @@ class RunState:
     """A run as its entries tell it."""
 
     run: str
-    writes: str = "by-resource"
     started: RunStarted | None = None
     ended: RunEnded | None = None
     turns: list[TurnState] = field(default_factory=list)
     calls: dict[CallKey, CallState] = field(default_factory=dict)
     startable: dict[CallKey, None] = field(default_factory=dict)
-    schedule: Schedule = field(init=False)
-
-    def __post_init__(self) -> None:
-        """An empty schedule of the kind asked for."""
-        self.schedule = Schedule(self.writes)
+    schedule: Schedule = field(default_factory=Schedule)
 
     def turn(self, number: int, attempt: int) -> TurnState | None:
         """That attempt at that turn, if it was asked or heard."""
@@ -157,6 +152,8 @@ def evolve(run: RunState, entry: Entry) -> list[Command]:
 
 
 def _run_started(run: RunState, entry: RunStarted) -> list[Command]:
+    if run.started is None:
+        run.schedule = Schedule(entry.writes)
     run.started = entry
     run.ended = None
     return []

@@ -183,7 +183,8 @@ class Session:
         commands: list[Command] = []
         if state.started is None:
             opening = self.opening
-            begun = RunStarted(state.run, self.host.clock(), opening.task, opening.system, opening.policy)
+            said = opening.task, opening.system, opening.policy, bench.writes
+            begun = RunStarted(state.run, self.host.clock(), *said)
             evolve(state, begun)
             entries.append(begun)
         while self._queue:
