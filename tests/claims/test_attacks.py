@@ -519,3 +519,38 @@ async def test_a_large_result_is_cut_and_the_loop_goes_on() -> None:
         (result,) = await gate.handle(turn(call("act")), "r")
     assert (result.status, result.truncated) == ("ok", True)
     assert time.monotonic() - start < 5
+
+
+async def test_a_turn_is_counted_from_nought() -> None:
+    async with cg.open_gate(asking()) as gate:
+        with pytest.raises(LocalProtocolError):
+            await gate.handle(turn(call("act", value=1)), "r", number=-1)
+
+
+async def test_a_world_that_breaks_while_nobody_looks_ends_no_run() -> None:
+    broken = [False]
+
+    class World:
+        def locate(self, text: str, mode: Any) -> Any:
+            if broken[0]:
+                raise OSError
+            return cg.tools.Located(text, text, f"file:/{text}")
+
+        def version(self, resource: str) -> None:
+            return None
+
+    def act(path: cg.WorkspacePath) -> str:
+        """Act."""
+        return str(path)
+
+    store = MemoryStore()
+    tools = asking(act, effect=cg.Effect.IRREVERSIBLE)
+    options = cg.GateOptions(poll_seconds=0.01)
+    async with cg.open_gate(tools, workspace=World(), journal=store, options=options) as gate:
+        await gate.handle(turn(call("act", path="a")), "r")
+        (waiting,) = await gate.pending("r")
+        broken[0] = True
+        await store.post(Decision(waiting.key, waiting.digest, approved=True, by="ann", at=1.0))
+        await anyio.sleep(0.05)
+        broken[0] = False
+        assert (await eventually(gate, "ok")).content is not None

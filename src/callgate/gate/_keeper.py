@@ -6,6 +6,8 @@ that lost it writes nothing more; a decision counts only for the digest it was m
 
 from __future__ import annotations
 
+import logging
+
 import anyio
 
 from callgate.calls import FINAL, State
@@ -16,6 +18,8 @@ from callgate.tools import NO_FACTS
 from ._decide import Answered
 from ._host import GateHost
 from ._session import Session
+
+_LOG = logging.getLogger("callgate")
 
 
 async def answer(host: GateHost, session: Session) -> bool:
@@ -78,6 +82,9 @@ async def keep(host: GateHost) -> None:
                     await host.release(session)
             except JournalError as problem:
                 session.fail(problem)
+            except Exception:  # noqa: BLE001 - a world of the caller's own may raise anything
+                # Whoever looks things up for the gate broke; the call waits on, and the other runs go on.
+                _LOG.exception("what people decided about %s could not be heard", session.state.run)
         if host.clock() - renewed_at >= host.options.lease_seconds / 3:
             renewed_at = host.clock()
             await _renew(host)

@@ -46,6 +46,9 @@ def delivered(state: RunState, turn: Turn, number: int | None) -> TurnState | No
 
     By its number, or by the provider's id of the response.
     """
+    if number is not None and number < 0:
+        message = "turns are counted from 0"
+        raise LocalProtocolError(message, run=state.run, number=number)
     if any(known.heard is None and known.number == number for known in state.turns):
         return None  # another attempt was asked for, and this is its reply
     for known in reversed(state.turns):
