@@ -95,9 +95,10 @@ def allows_null(schema: Mapping[str, Any], tidied: Tidy, seen: frozenset[str] = 
         return False
     if "enum" in schema and None not in schema["enum"]:
         return False
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema and not any(allows_null(branch, tidied, seen) for branch in schema[keyword]):
-            return False
+    if "anyOf" in schema and not any(allows_null(branch, tidied, seen) for branch in schema["anyOf"]):
+        return False
+    if "oneOf" in schema and sum(allows_null(branch, tidied, seen) for branch in schema["oneOf"]) != 1:
+        return False
     if not all(allows_null(branch, tidied, seen) for branch in schema.get("allOf", ())):
         return False
     reference = schema.get("$ref")
