@@ -1,9 +1,9 @@
 """What a call costs at the gate, beside pydantic-ai, openai-agents, LangGraph's ToolNode and plain asyncio.
 
-One process, one run, the same asynchronous tool that does nothing, called 50 times in one turn. For the
-frameworks with a loop the cost of a call is (turn with 50 calls - turn with none) / 50, so that their model
-step is not counted. Rounds of all contestants are interleaved, and the medians are compared: ratios survive
-a noisy machine, absolute times do not.
+One process, one run, the same asynchronous tool that does nothing, called 50 times in one turn. The cost of
+a call is (turn with 50 calls - turn with none) / 50 for every contestant, so that what a run or a model step
+costs by itself is not counted. Rounds of all contestants are interleaved, and the medians are compared:
+ratios survive a noisy machine, absolute times do not.
 
     python benchmarks/gate.py [--rounds N]
 """
@@ -28,6 +28,7 @@ from callgate.calls import Finish, ToolCall, Turn, parse_arguments
 CALLS = 50
 ARGUMENTS = [json.dumps({"value": n, "text": f"call {n}", "flag": n % 2 == 0}) for n in range(CALLS)]
 TARGET_MICROSECONDS = 60
+WARM_UP = 3
 
 Round = Callable[[int], Awaitable[None]]
 
@@ -169,31 +170,30 @@ async def timed(once: Round, calls: int) -> float:
 
 async def measure(rounds: int, folder: str) -> dict[str, float]:
     """Median microseconds a call, by contestant."""
-    contestants: dict[str, tuple[Any, bool]] = {
-        "plain asyncio.gather": (plain_asyncio(), False),
-        "callgate, memory journal": (through_the_gate("memory:"), False),
-        "callgate, SQLite journal, durable": (through_the_gate(f"sqlite:{Path(folder) / 'bench.db'}"), False),
-        "pydantic-ai Agent.run": (pydantic_ai(), True),
-        "openai-agents Runner.run": (openai_agents(), True),
-        "LangGraph ToolNode in a graph": (langgraph(), False),
+    contestants = {
+        "plain asyncio.gather": plain_asyncio(),
+        "callgate, memory journal": through_the_gate("memory:"),
+        "callgate, SQLite journal, durable": through_the_gate(f"sqlite:{Path(folder) / 'bench.db'}"),
+        "pydantic-ai Agent.run": pydantic_ai(),
+        "openai-agents Runner.run": openai_agents(),
+        "LangGraph ToolNode in a graph": langgraph(),
     }
     async with AsyncExitStack() as stack:
-        ready: dict[str, tuple[Round, bool]] = {}
-        for name, (contestant, has_loop) in contestants.items():
+        ready: dict[str, Round] = {}
+        for name, contestant in contestants.items():
             try:
-                ready[name] = (await stack.enter_async_context(contestant), has_loop)
+                ready[name] = await stack.enter_async_context(contestant)
             except ImportError as missing:
                 print(f"left out: {name} ({missing.name} is not installed)")
-        taken: dict[str, list[float]] = {name: [] for name in ready}
-        idle: dict[str, list[float]] = {name: [0.0] for name in ready}
-        for turn in range(rounds + 3):
-            for name, (once, has_loop) in ready.items():
-                spent = await timed(once, CALLS)
-                if turn >= 3:  # the first ones compile and warm up
-                    taken[name].append(spent)
-                    if has_loop:
-                        idle[name].append(await timed(once, 0))
-    return {name: (median(taken[name]) - median(idle[name][1:] or [0.0])) / CALLS * 1e6 for name in ready}
+        full: dict[str, list[float]] = {name: [] for name in ready}
+        empty: dict[str, list[float]] = {name: [] for name in ready}
+        for number in range(rounds + WARM_UP):
+            for name, once in ready.items():
+                spent, idle = await timed(once, CALLS), await timed(once, 0)
+                if number >= WARM_UP:
+                    full[name].append(spent)
+                    empty[name].append(idle)
+    return {name: (median(full[name]) - median(empty[name])) / CALLS * 1e6 for name in ready}
 
 
 def main() -> int:
