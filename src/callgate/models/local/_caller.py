@@ -21,6 +21,7 @@ import numpy as np
 
 from callgate.calls import Finish, ToolDefinition
 from callgate.errors import ModelError
+from callgate.wire import wire_name
 
 from ._engine import Engine
 from ._gguf import Floats
@@ -148,7 +149,7 @@ class LocalCaller:
     def _call(
         self, proposal: Proposal, engine: Engine, request: str, tool: ToolDefinition
     ) -> Iterator[bytes]:
-        name = json.dumps(tool.name, ensure_ascii=False)
+        name = json.dumps(wire_name(tool.name))
         yield f'{{"tool": {name}, "arguments":'.encode()
         shown = [(each.request, each.arguments) for each in tool.examples[: self._options.examples]]
         steered = self._copying.steer(request, constants(shown))
