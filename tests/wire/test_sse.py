@@ -52,17 +52,30 @@ def test_a_case_of_the_corpus_gives_its_events_however_it_is_cut(case: dict[str,
         assert parser.last_event_id == case["final_last_event_id"]
 
 
-@needs_corpus
-@pytest.mark.parametrize("case", load("large_cases.json"), ids=name)
-def test_a_large_case_gives_its_events_in_every_size_of_chunk(case: dict[str, Any]) -> None:
+def check_large(case: dict[str, Any], sizes: list[int | None]) -> None:
     body = b"".join(text.encode() * count for text, count in case["parts"])
-    for size in [None, *case["chunk_sizes"]] if "chunk_sizes" in case else [None]:
+    for size in sizes:
         _, events = parse(sized(body, size or len(body)))
         if "event_count" in case:
             wanted = [case["each_event"]["data"]] * case["event_count"]
         else:
             wanted = ["".join(text * n for text, n in event["data_parts"]) for event in case["events"]]
         assert [event.data for event in events] == wanted
+
+
+@needs_corpus
+@pytest.mark.no_cover
+@pytest.mark.parametrize("case", load("large_cases.json"), ids=name)
+def test_a_large_case_gives_its_events(case: dict[str, Any]) -> None:
+    check_large(case, [case.get("chunk_sizes", [None])[-1]])
+
+
+@needs_corpus
+@pytest.mark.no_cover
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", load("large_cases.json"), ids=name)
+def test_a_large_case_gives_its_events_in_every_size_of_chunk(case: dict[str, Any]) -> None:
+    check_large(case, [None, *case.get("chunk_sizes", [])])
 
 
 def utf8_cases() -> list[dict[str, Any]]:
@@ -238,6 +251,7 @@ def test_a_copy_goes_on_as_the_original_would(parts: list[bytes], at: int) -> No
     assert rest == interpret(b"".join(parts))[0][len(interpret(b"".join(parts[:at]))[0]) :]
 
 
+@pytest.mark.no_cover
 def test_time_grows_with_the_bytes_and_not_with_their_square() -> None:
     def seconds(size: int) -> float:
         pieces = sized(b"data: " + b"x" * size + b"\n\n", 64)

@@ -11,6 +11,7 @@ the stream gives.
 
 from __future__ import annotations
 
+import re
 from copy import copy as shallow
 from typing import Final, Self
 
@@ -24,6 +25,7 @@ STRAY: Final = b"\n"
 """Name of a block that is no event: bare lines of JSON, as some servers send an error."""
 
 _BOM: Final = b"\xef\xbb\xbf"
+_MANY: Final = re.compile(rb"\n{3,}")
 _LF: Final = 10
 _CR: Final = 13
 _BRACE: Final = 125
@@ -172,7 +174,8 @@ class SseParser:
             # A CR at the end is a line end at once; a LF that follows in the next chunk belongs to it.
             self._after_cr = chunk.endswith(b"\r")
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        return chunk
+        # The second of two blank lines dispatches nothing.
+        return _MANY.sub(b"\n\n", chunk) if b"\n\n\n" in chunk else chunk
 
     def _line(self, line: bytes, found: list[tuple[bytes, bytes, str]]) -> None:  # noqa: C901 - a branch a field
         if not line:

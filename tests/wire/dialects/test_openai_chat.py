@@ -210,14 +210,17 @@ def test_a_null_error_is_none() -> None:
 
 def seconds(count: int) -> float:
     """For arguments that look at every delta as if the next call began there."""
-    parts = ['{"a":"}', *["{and so on}"] * count, '"}']
-    body = chat(*(chunk(piece(0, name="t", arguments=part)) for part in parts))
+    first, again, last = (
+        sse(chunk(piece(0, name="t", arguments=text))) for text in ('{"a":"}', "{and so on}", '"}')
+    )
+    body = first + again * count + last + sse(chunk(finish="tool_calls"))
     begin = time.process_time()
     (call,) = decode("openai-chat", body).calls
     assert call.complete
     return time.process_time() - begin
 
 
+@pytest.mark.no_cover
 def test_looking_for_the_next_call_costs_no_more_than_linear_time() -> None:
     once, twice = (min(seconds(count) for _ in range(3)) for count in (8_000, 16_000))
-    assert twice < 2.5 * once + 0.02
+    assert twice < 2.5 * once + 0.05
