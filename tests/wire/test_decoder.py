@@ -31,6 +31,7 @@ from callgate.wire._names import wire_name
 from tests.corpus import CORPUS, needs_corpus
 from tests.wire.bodies import (
     anthropic,
+    call,
     chat,
     chunk,
     decode,
@@ -41,9 +42,11 @@ from tests.wire.bodies import (
     more,
     piece,
     responses,
+    say,
     sized,
     small,
     sse,
+    start,
     stop,
     tool,
     ways,
@@ -504,6 +507,63 @@ def test_a_field_of_another_type_is_read_as_far_as_it_goes(field: str) -> None:
     turn = decode("openai-chat", sse(odd, chunk(content="b", finish="stop")))
     assert turn.text == ("b" if field == "choices" else "ab")
     assert turn.executable
+
+
+# ---------------------------------------------------------------- damage
+
+WHOLE: Final = {
+    "openai-chat": chat(
+        chunk(content="Hé", reasoning="x"),
+        chunk(piece(0, id="c0", name="a", arguments='{"p":')),
+        chunk(piece(0, arguments='"é"}'), piece(1, id="c1", name="b")),
+        usage={"prompt_tokens": 1, "completion_tokens": 2},
+    ),
+    "anthropic": anthropic(
+        start(0, type="text"), say(0, "Hé"), stop(0), tool(1, "c", "a"), more(1, "{}"), stop(1)
+    ),
+    "openai-responses": responses(delta(0, "Hé", "output_text"), *call(1, '{"p":', '"é"}')),
+}
+DAMAGE: Final = st.sampled_from(
+    [
+        *(
+            b"{",
+            b"}",
+            b"[",
+            b'"',
+            b",",
+            b":",
+            b"\\",
+            b"\n",
+            b"\r",
+            b"\n\n",
+            b"null",
+            b"1",
+            b"{}",
+            b"[]",
+            b'"x"',
+        ),
+        *(b"\xff", b"\xc3", rb"\ud83c", rb"\udf78", b"1e999", b"\0", b"data: ", b"event: error\n", b"[DONE]"),
+    ]
+)
+
+
+@given(
+    dialect=st.sampled_from(sorted(WHOLE)),
+    damage=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 30), DAMAGE), min_size=1, max_size=4),
+    seed=st.integers(0, 999),
+)
+def test_a_damaged_stream_raises_nothing_and_is_the_same_in_every_cut(
+    dialect: str, damage: list[tuple[float, int, bytes]], seed: int
+) -> None:
+    body = WHOLE[dialect]
+    for place, size, put in damage:
+        at = int(place * len(body))
+        body = body[:at] + put + body[at + size :]
+    turn = decode(dialect, body)
+    json.dumps(turn.kept, ensure_ascii=False).encode()
+    "".join((turn.text, turn.reasoning, turn.reason, *(call.arguments_text for call in turn.calls))).encode()
+    for pieces in (sized(body, 1), small(body, seed), sized(body, 97)):
+        assert decode(dialect, pieces) == turn
 
 
 # ---------------------------------------------------------------- names and the strict form
