@@ -133,8 +133,9 @@ def test_a_copy_shares_nothing_that_changes() -> None:
     [
         ({"type": "overloaded_error", "message": "busy"}, "overloaded_error", "busy"),
         ({"code": 429, "type": "x", "message": "m"}, "429", "m"),
-        ({"status": 503}, "503", "{'status': 503}"),
+        ({"status": 503}, "503", "503"),
         ("plain words", "", "plain words"),
+        ({"details": [1]}, "", "the provider reported an error"),
         ({"message": "a\ud800"}, "", "a\ufffd"),
     ],
 )

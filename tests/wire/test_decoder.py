@@ -566,6 +566,38 @@ def test_a_damaged_stream_raises_nothing_and_is_the_same_in_every_cut(
         assert decode(dialect, pieces) == turn
 
 
+@pytest.mark.parametrize("depth", [100, 300, 700, 3000, 100_000])
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_however_deep_raises_nothing(depth: int, opening: str) -> None:
+    deep = opening * depth + "1" + ("]" if opening == "[" else "}") * depth
+    odd = {
+        "openai-chat": [
+            chunk(reasoning_details="@"),
+            chunk(content="@"),
+            {"error": "@"},
+            {"x": "@"},
+            {"error": {"message": "@"}},
+            {"error": "@", "id": 5},
+        ],
+        "anthropic": [
+            start(0, type="odd", x="@"),
+            tool(0, "c", "t", input="@"),
+            {"type": "error", "error": "@"},
+        ],
+        "openai-responses": [
+            item("done", 0, {"type": "odd", "x": "@"}),
+            item("done", 0, {"type": "odd_call", "x": "@"}),
+            {"type": "error", "sequence_number": 1, "error": "@"},
+        ],
+    }
+    for dialect, events in odd.items():
+        for value in events:
+            text = json.dumps(value).replace('"@"', deep)
+            for pieces in ([sse(text, text)], [sse(text), sse(text)], [sse(text) + b":\n\n"]):
+                turn = decode(dialect, [WHOLE[dialect][:0], *pieces])
+                assert not turn.executable
+
+
 # ---------------------------------------------------------------- names and the strict form
 
 TOOLS: Final = (

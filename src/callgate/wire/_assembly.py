@@ -174,6 +174,6 @@ def provider_fault(error: Any) -> StreamFault:
     """An error as the provider tells it: an object with a ``type``, ``code`` or ``status``; or text."""
     told = error if isinstance(error, dict) else {"message": error}
     words = [whole(str(told[name])) for name in ("code", "type", "status") if told.get(name) is not None]
-    message = whole(str(told.get("message") or error))
+    message = whole(str(told.get("message") or " ".join(words) or "the provider reported an error"))
     is_passing = any(word.lower() in _AGAIN for word in words)
     return StreamFault("PROVIDER_ERROR", message, words[0] if words else "", retryable=is_passing)

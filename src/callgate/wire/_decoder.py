@@ -36,6 +36,7 @@ from .dialects import DIALECTS
 _LIMITS: Final = StreamLimits()
 _UNREADABLE: Final = StreamFault("EVENT_UNREADABLE", "an event of the stream is not JSON")
 _IGNORED: Final = StreamFault("EVENT_IGNORED", "an event of the stream is no JSON object", fatal=False)
+_TOO_DEEP: Final = StreamFault("TOO_DEEP", "an event of the stream is nested too deeply")
 _NO_STREAM: Final = StreamFault("NOT_A_STREAM", "one JSON value came where a stream was asked for")
 
 
@@ -43,10 +44,11 @@ class Decoder:
     """One response.
 
     Args:
-        dialect: A name of ``DIALECTS``. tools: The tools that were offered: they tell how a name in pieces
-        is meant, and undo the strict form. strict: The tools went out in the provider's strict form, where
-        ``null`` may mean that nothing is given. limits: How much the response may hold. max_tokens: The cap
-        on output tokens that was asked for, if any: a reply of as many may be a cut one.
+        dialect: A name of ``DIALECTS``.
+        tools: The tools that were offered: they tell how a name in pieces is meant, and undo the strict form.
+        strict: The tools went out in the provider's strict form, where ``null`` may mean nothing is given.
+        limits: How much the response may hold.
+        max_tokens: The cap on output tokens that was asked for: a reply of as many may be a cut one.
 
     Raises:
         UnknownDialectError: No dialect has this name.
@@ -114,29 +116,42 @@ class Decoder:
         if self._turn is not None:
             raise LocalProtocolError("the decoder is closed; a new response needs a new decoder")
         out: list[StreamEvent] = []
-        data = self._plain(chunk)
-        if data is None:
+        try:
+            data = self._plain(chunk)
+            if data is not None:
+                try:
+                    event = self._decode(data)
+                except msgspec.DecodeError:
+                    pass
+                else:
+                    self._take_all((event,), out)
+                    return out
             self._feed(chunk, out)
-        else:
-            try:
-                event = self._decode(data)
-            except msgspec.DecodeError:
-                self._feed(chunk, out)
-            else:
-                self._take_all((event,), out)
+        except RecursionError:
+            self._assembly.fault(_TOO_DEEP, out)
         return out
 
     def close(self) -> Turn:
         """The whole turn; the same one however often it is asked for."""
         if self._turn is None:
-            out: list[StreamEvent] = []
-            for name, data in self._parser.blocks(b"\n\n") if self._parser else ():
+            try:
+                self._finish([])
+                self._turn = build(self._assembly)
+            except RecursionError:
+                self._assembly.kept = []
+                self._assembly.fault(_TOO_DEEP, [])
+                self._turn = build(self._assembly)
+        return self._turn
+
+    def _finish(self, out: list[StreamEvent]) -> None:
+        if self._parser is not None:
+            for name, data in self._parser.blocks(b"\n\n"):
                 # An event that was cut is no fault of its own: the turn is cut.
                 if data == DONE or read(data) is not None:
                     self._take(name, data, out)
-            self._state.end()
-            self._turn = build(self._assembly)
-        return self._turn
+            if self._parser.fault is not None:
+                self._assembly.fault(self._parser.fault, out)
+        self._state.end()
 
     def _feed(self, chunk: bytes, out: list[StreamEvent]) -> None:
         parser = self._parser
