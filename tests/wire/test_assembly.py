@@ -80,7 +80,7 @@ def test_a_call_that_opens_after_the_end_fails_the_turn() -> None:
 
 
 def test_a_bad_end_outweighs_a_good_one_and_not_the_reverse() -> None:
-    for order in ((Finish.TOOL_CALLS, Finish.LENGTH), (Finish.LENGTH, Finish.TOOL_CALLS)):
+    for order in ((Finish.STOP, Finish.LENGTH), (Finish.LENGTH, Finish.STOP)):
         made, out = assembly()
         for finish in order:
             made.end(made.draft(0), finish, finish.value, out)
@@ -93,6 +93,33 @@ def test_too_many_calls_fail_the_turn() -> None:
     for _ in range(3):
         made.open(made.draft(0), CallKind.FUNCTION, None, out)
     assert [(fault.code, fault.fatal) for fault in made.faults] == [("TOO_LARGE", True)]
+    assert len(made.draft(0).slots) == 2
+
+
+def test_the_end_is_told_as_what_came_and_not_as_the_server_calls_it() -> None:
+    made, out = assembly()
+    made.open(made.draft(0), CallKind.FUNCTION, "c", out)
+    made.say(made.draft(1), "text", "x", out)
+    for number in (0, 1, 2):
+        made.end(made.draft(number), Finish.STOP, "stop", out)
+    told = [event.finish for event in out if isinstance(event, TurnDone)]
+    assert told == [Finish.TOOL_CALLS, Finish.STOP, Finish.EMPTY]
+
+
+def test_a_reply_that_says_it_makes_calls_and_has_none_is_told_as_an_error() -> None:
+    made, out = assembly()
+    for number in (0, 1):
+        made.end(made.draft(number), Finish.TOOL_CALLS, "tool_calls", out)
+    (fault,) = made.faults
+    assert fault.code == "CALLS_MISSING"
+    assert out == [fault, TurnDone(Finish.ERROR), TurnDone(Finish.EMPTY, 1)]
+
+
+def test_a_peer_that_only_reports_faults_is_heard_for_a_while() -> None:
+    made, out = assembly()
+    for number in range(1000):
+        made.fault(provider_fault(f"{number}"), out)
+    assert len(made.faults) == len(out) < 100
 
 
 def test_a_half_of_a_pair_waits_until_the_other_comes() -> None:

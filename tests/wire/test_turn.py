@@ -85,7 +85,17 @@ def test_as_many_tokens_as_allowed_stop_the_calls_and_only_flag_a_text() -> None
     assert (text.executable, text.possibly_truncated) == (True, True)
 
 
+def test_choice_0_is_the_turn_whatever_others_there_are() -> None:
+    made = reply("{}")
+    made.end(made.draft(-1), Finish.STOP, "stop", [])
+    turn = build(made)
+    assert turn.executable
+    assert len(turn.alternatives) == 1
+
+
 def test_a_cap_that_may_have_been_hit_unseen_is_a_cut() -> None:
+    text = reply(finish=Finish.STOP, max_tokens=5)
+    assert ending(text) == (Finish.EMPTY, True, "")
     made = reply("{}", max_tokens=5)
     assert ending(made) == (Finish.CUT, False, "TURN_CUT")
     made.certain = True

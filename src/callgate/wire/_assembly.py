@@ -25,12 +25,15 @@ from callgate.calls import (
 )
 
 from ._loose import Loose, joined, whole
-from ._slot import GOOD, TWO, Draft, Slot, Terms, call_of, own_name
+from ._slot import GOOD, TWO, Draft, Slot, Terms, call_of, outcome, own_name
 
+_FAULTS: Final = 32
+"""Faults that are told; there are fewer kinds that are not fatal."""
 _NAMES: Final = 64
 """Fragments of one name that are remembered."""
 _BROKEN: Final = Finding("TEXT_NOT_UNICODE", expected="valid UTF-8; the bytes of the arguments were not")
 _AFTER_END: Final = StreamFault("AFTER_THE_END", "more of a call came after the reply had ended")
+_NO_CALLS: Final = StreamFault("CALLS_MISSING", "the reply says that it makes calls, and there are none")
 _AGAIN: Final = frozenset(
     (
         *("overloaded_error", "overloaded", "api_error", "server_error", "internal_server_error"),
@@ -92,6 +95,8 @@ class Assembly:
         if len(slots) >= self.terms.limits.calls:
             limit = self.terms.limits.calls
             self.fault(StreamFault("TOO_LARGE", f"the reply has more than {limit} calls"), out)
+            if slots:
+                return slots[-1]
         elif draft.finish is not None:
             self.fault(_AFTER_END, out)
         slot = Slot(len(slots), kind, None if call_id is None else whole(call_id))
@@ -139,7 +144,7 @@ class Assembly:
 
     def fault(self, fault: StreamFault, out: list[StreamEvent]) -> None:
         """Something is wrong with the stream."""
-        if fault not in self.faults:
+        if fault not in self.faults and len(self.faults) < _FAULTS:
             self.faults.append(fault)
             out.append(fault)
 
@@ -154,10 +159,15 @@ class Assembly:
 
     def end(self, draft: Draft, finish: Finish, raw: str, out: list[StreamEvent]) -> None:
         """The reply ended. Where a server says so twice, a bad end outweighs a good one."""
-        if draft.finish is None:
-            out.append(TurnDone(finish, draft.number))
-        if draft.finish is None or draft.finish in GOOD:
+        is_first = draft.finish is None
+        if is_first or draft.finish in GOOD:
             draft.finish, draft.finish_raw = finish, whole(raw)
+        if is_first:
+            told = outcome(draft) or finish
+            if finish is Finish.TOOL_CALLS and not draft.slots and not draft.number:
+                told = Finish.ERROR
+                self.fault(_NO_CALLS, out)
+            out.append(TurnDone(told, draft.number))
 
     def _shown(self, key: tuple[int, str | int], text: str) -> str:
         """What of a fragment can be shown: a first half of a pair waits for the second."""

@@ -122,6 +122,17 @@ class Draft:
         return other
 
 
+def outcome(draft: Draft) -> Finish | None:
+    """How a choice ended: what it holds says more than the word the server used."""
+    if draft.finish not in GOOD:
+        return draft.finish
+    if draft.refusal:
+        return Finish.REFUSAL
+    if draft.slots:
+        return Finish.TOOL_CALLS
+    return Finish.STOP if draft.text or draft.server else Finish.EMPTY
+
+
 def paired(old: Draft, new: Draft) -> dict[int, Slot]:
     """By the identity of a slot in a draft: the one that stands for it in the draft's copy."""
     both = zip([*old.slots, *old.server], [*new.slots, *new.server], strict=True)

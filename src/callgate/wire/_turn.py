@@ -14,9 +14,8 @@ from callgate.calls import Finish, FrozenList, StreamFault, ToolCall, Turn, dige
 
 from ._assembly import Assembly
 from ._loose import whole
-from ._slot import GOOD, Draft, call_of, is_open, server_call_of
+from ._slot import GOOD, Draft, call_of, is_open, outcome, server_call_of
 
-_NO_CALLS: Final = StreamFault("CALLS_MISSING", "the reply says that it makes calls, and there are none")
 _REPEATED: Final = StreamFault(
     "ARGUMENTS_REPEATED", "a call's arguments came twice and count once", fatal=False
 )
@@ -39,8 +38,10 @@ Ending = tuple[Finish, str, str]
 
 def build(assembly: Assembly) -> Turn:
     """The whole reply: choice 0, with the others as its alternatives."""
-    main, *others = (assembly.drafts[number] for number in sorted(assembly.drafts))
-    return _turn(assembly, main, tuple(_turn(assembly, draft, ()) for draft in others))
+    others = sorted(assembly.drafts.keys() - {0})
+    return _turn(
+        assembly, assembly.draft(0), tuple(_turn(assembly, assembly.draft(number), ()) for number in others)
+    )
 
 
 def _turn(assembly: Assembly, draft: Draft, alternatives: tuple[Turn, ...]) -> Turn:
@@ -48,8 +49,6 @@ def _turn(assembly: Assembly, draft: Draft, alternatives: tuple[Turn, ...]) -> T
     calls = tuple(call_of(slot, terms, is_well=draft.finish in GOOD) for slot in draft.slots)
     finish, why_not, reason = _ending(assembly, draft, calls)
     faults = list(assembly.faults)
-    if reason == _NO_CALLS.message:
-        faults.append(_NO_CALLS)
     if any(slot.repeated for slot in draft.slots):
         faults.append(_REPEATED)
     if draft.number and not why_not:
@@ -84,24 +83,16 @@ def _ending(assembly: Assembly, draft: Draft, calls: Sequence[ToolCall]) -> Endi
     fatal = next((fault for fault in assembly.faults if fault.fatal), None)
     if fatal is not None:
         return Finish.ERROR, "TURN_FAILED", fatal.message or fatal.code
-    finish = Finish.REFUSAL if draft.refusal and draft.finish in GOOD else draft.finish
-    if finish in _BAD_ENDS:
+    finish = outcome(draft)
+    if finish is None or finish in _BAD_ENDS:
         kind, code, words = _BAD_ENDS[finish]
         return kind, code, f"{words} ({draft.finish_raw})" if draft.finish_raw else words
-    if finish is Finish.TOOL_CALLS and not calls:
-        return Finish.ERROR, "TURN_FAILED", _NO_CALLS.message
-    finish = _good(draft, calls)
     if calls and _is_at_cap(assembly):
         return finish, "TURN_CAPPED", "the reply has as many tokens as it was allowed to have"
-    if assembly.terms.max_tokens is not None and assembly.usage is None and not assembly.certain:
+    is_told = assembly.terms.max_tokens is None or assembly.usage is not None or assembly.certain
+    if calls and not is_told:
         return Finish.CUT, "TURN_CUT", "the stream ended before it told whether the length limit was hit"
     return finish, "", ""
-
-
-def _good(draft: Draft, calls: Sequence[ToolCall]) -> Finish:
-    if calls:
-        return Finish.TOOL_CALLS
-    return Finish.STOP if draft.text or draft.server else Finish.EMPTY
 
 
 def _is_at_cap(assembly: Assembly) -> bool:

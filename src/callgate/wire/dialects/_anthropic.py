@@ -87,11 +87,11 @@ class _Block:
         self.head = head
         self.slot = slot
         self.parts: list[str] = []
-        self.signature = ""
+        self.signature: list[str] = []
 
     def copy(self, slots: dict[int, Slot]) -> _Block:
         other = _Block(self.type, self.head, slots[id(self.slot)] if self.slot else None)
-        other.parts, other.signature = self.parts[:], self.signature
+        other.parts, other.signature = self.parts[:], self.signature[:]
         return other
 
 
@@ -208,7 +208,8 @@ def _block_delta(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     if block.slot is not None:
         state.assembly.arguments(state.assembly.draft(0), block.slot, delta.partial_json or "", out)
     _more(state, block, (delta.text, delta.thinking), out)
-    block.signature += whole(delta.signature or "")
+    if delta.signature:
+        block.signature.append(delta.signature)
 
 
 def _more(state: _State, block: _Block, told: tuple[str | None, str | None], out: list[StreamEvent]) -> None:
@@ -264,7 +265,7 @@ def _rebuilt(block: _Block) -> Any:
     for name in ("thinking", "text"):
         if text and name in value:
             value[name] = text
-    return {**value, "signature": block.signature} if block.signature else value
+    return {**value, "signature": whole("".join(block.signature))} if block.signature else value
 
 
 _STEPS: Final[dict[str, Callable[[_State, _Event, list[StreamEvent]], None]]] = {

@@ -278,10 +278,13 @@ def _finish(state: _State, draft: Draft, choice: _Choice, out: list[StreamEvent]
     # A gateway may hide why the model behind it stopped.
     native = _FINISH.get((choice.native_finish_reason or "").lower(), finish)
     finish = native if finish in GOOD and native not in GOOD else finish
-    if finish in GOOD:
+    is_first = draft.finish is None
+    # Calls are told before the end; those of a bad end are not told at all.
+    if is_first and finish in GOOD:
         _close(state, draft, out)
     state.assembly.end(draft, finish, raw, out)
-    _close(state, draft, out)
+    if is_first:
+        _close(state, draft, out)
 
 
 def _close(state: _State, draft: Draft, out: list[StreamEvent]) -> None:
