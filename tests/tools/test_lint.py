@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from callgate.calls import Effect
-from callgate.tools import CannotTell, LintFinding, Toolset, WorkspacePath, reads, unguarded, writes
+from callgate.calls import Effect, ToolCall
+from callgate.tools import CannotTell, Context, LintFinding, Toolset, WorkspacePath, reads, unguarded, writes
 
 tools = Toolset()
 
 
-def reconcile(**_: Any) -> CannotTell:
+def reconcile(ctx: Context, call: ToolCall) -> CannotTell:
     return CannotTell()
 
 
