@@ -419,7 +419,9 @@ def test_a_stream_gives_its_turn_however_it_is_cut() -> None:
         assert decode("openai-chat", pieces) == whole
     for at in range(len(WEATHER) + 1):
         assert decode("openai-chat", [WEATHER[:at], WEATHER[at:]]) == whole
-        check_prefix(decode("openai-chat", WEATHER[:at]), whole, f"truncated at {at}")
+        cut = decode("openai-chat", WEATHER[:at])
+        check_prefix(cut, whole, f"truncated at {at}")
+        assert cut.faults == ()
 
 
 def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:

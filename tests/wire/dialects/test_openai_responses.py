@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from callgate.calls import CallKind, Finish, ServerCall, TextDelta, Turn, Usage
+from callgate.calls import ArgumentsDelta, CallKind, Finish, ServerCall, TextDelta, Turn, Usage
 from tests.wire.bodies import call, completed, decode, delta, feed, function, item, responses, sse, ways
 
 
@@ -170,6 +170,18 @@ def test_a_failed_response_makes_nothing_executable(kind: str) -> None:
 def test_an_error_event_in_either_form_fails_the_turn(event: dict[str, Any], named: bool) -> None:
     (fault,) = every_way(sse(*call(0, "{}"), event, named=named)).faults
     assert (fault.provider_code, fault.message, fault.retryable) == ("rate_limit_exceeded", "m", True)
+
+
+def test_halves_of_a_character_in_two_deltas_are_shown_as_one() -> None:
+    for kind, opening in (("output_text", message("")), ("function_call_arguments", function())):
+        events = [item("added", 0, opening), *(delta(0, "@", kind) for _ in range(4)), completed()]
+        numbered = [json.dumps({**event, "sequence_number": n}) for n, event in enumerate(events)]
+        for at, text in enumerate((r"a\ud83c", r"\udf78b", r"\ud83c", "c"), 1):
+            numbered[at] = numbered[at].replace("@", text)
+        for pieces in ways(sse(*numbered)):
+            told, _ = feed("openai-responses", pieces)
+            shown = [event.text for event in told if isinstance(event, TextDelta | ArgumentsDelta)]
+            assert shown == ["a", "🍸b", "\ufffdc"]
 
 
 def test_a_refusal_is_not_text() -> None:

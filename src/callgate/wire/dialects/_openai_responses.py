@@ -92,13 +92,12 @@ class _Event(msgspec.Struct, gc=False):
 
 
 class _Open:
-    """An output item. ``began``: its beginning was seen. ``spoke``: some of its text came in deltas."""
+    """An output item. ``spoke``: some of its text came in deltas."""
 
-    __slots__ = ("began", "slot", "spoke")
+    __slots__ = ("slot", "spoke")
 
-    def __init__(self, slot: Slot | None, *, began: bool, spoke: bool = False) -> None:
+    def __init__(self, slot: Slot | None, *, spoke: bool = False) -> None:
         self.slot = slot
-        self.began = began
         self.spoke = spoke
 
 
@@ -118,7 +117,7 @@ class _State:
         other = type(self)(assembly)
         slots = paired(self.assembly.draft(0), assembly.draft(0))
         other.items = {
-            key: _Open(slots[id(item.slot)] if item.slot else None, began=item.began, spoke=item.spoke)
+            key: _Open(slots[id(item.slot)] if item.slot else None, spoke=item.spoke)
             for key, item in self.items.items()
         }
         other.number, other.last = self.number, self.last
@@ -145,7 +144,6 @@ class _State:
                     continue
                 if (
                     event.type == "response.function_call_arguments.delta"
-                    and item.began
                     and slot is not None
                     and slot.kind is CallKind.FUNCTION
                     and not slot.closed
@@ -179,10 +177,10 @@ class _State:
 
 def _added(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     head, _ = opened(_Item, event.item)
-    state.items[_key(event, head)] = _opened(state, head, out, began=True)
+    state.items[_key(event, head)] = _opened(state, head, out)
 
 
-def _opened(state: _State, head: _Item, out: list[StreamEvent], *, began: bool) -> _Open:
+def _opened(state: _State, head: _Item, out: list[StreamEvent]) -> _Open:
     slot, type_ = None, head.type or ""
     is_ours = type_ in _OURS or (type_.endswith("_call") and not _is_theirs(head))
     if is_ours or type_.endswith("_call"):
@@ -191,7 +189,7 @@ def _opened(state: _State, head: _Item, out: list[StreamEvent], *, began: bool) 
         slot = assembly.open(draft, kind, head.call_id or head.id, out)
         name = type_ if kind is CallKind.BUILTIN else head.name or ("" if kind else type_)
         assembly.name(draft, slot, name, out)
-    return _Open(slot, began=began)
+    return _Open(slot)
 
 
 def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
@@ -199,8 +197,8 @@ def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     head, loose = opened(_Item, event.item)
     key = _key(event, head)
     item = state.items.get(key)
-    if item is None or (item.slot is None and item.spoke and not item.began and head.type != "message"):
-        item = state.items[key] = _opened(state, head, out, began=False)
+    if item is None:
+        item = state.items[key] = _opened(state, head, out)
     slot = item.slot
     before, assembly.loose = assembly.loose, loose or assembly.loose
     if slot is None:
@@ -247,12 +245,12 @@ def _arguments_done(state: _State, event: _Event, _: list[StreamEvent]) -> None:
 def _slot(state: _State, event: _Event) -> Slot | None:
     """The call whose arguments these are. If its beginning was missed, the end of its item has them all."""
     item = state.items.get(_key(event))
-    return item.slot if item is not None and item.began and item.slot is not None else None
+    return None if item is None else item.slot
 
 
 def _text(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     field = "refusal" if event.type == "response.refusal.delta" else "text"
-    state.items.setdefault(_key(event), _Open(None, began=False)).spoke = True
+    state.items.setdefault(_key(event), _Open(None)).spoke = True
     state.assembly.say(state.assembly.draft(0), field, event.delta or "", out)
 
 
