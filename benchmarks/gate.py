@@ -52,7 +52,9 @@ async def through_the_gate(journal: str) -> AsyncIterator[Round]:
                 for n, text in enumerate(ARGUMENTS[:calls])
             )
             turn = Turn(calls=made, finish=Finish.TOOL_CALLS, executable=True, dialect="bench")
-            results = await gate.handle(turn, f"run-{next(run)}")
+            name = f"run-{next(run)}"
+            results = await gate.handle(turn, name)
+            await gate.finish(name, "answered")
             assert [result.status for result in results] == ["ok"] * calls
 
         yield once
