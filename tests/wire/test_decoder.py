@@ -333,7 +333,7 @@ KEEPING: Final = (
 def test_what_keeps_the_meaning_keeps_the_turn(case: Case, transform: Callable[[Case], bytes]) -> None:
     wanted_turn = decode(case.dialect, case.body)
     body = transform(case)
-    for pieces in ([body], small(body)) if len(body) <= SMALL else ([body], sized(body, 1000)):
+    for pieces in ([body], small(body) if len(body) <= 4096 else sized(body, 100)):
         assert decode(case.dialect, pieces) == wanted_turn
 
 
