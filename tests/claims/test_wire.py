@@ -8,6 +8,7 @@ import pytest
 
 from callgate.calls import CallDone, Finish, ToolCall, Turn, canonical
 from callgate.wire import Decoder, SseParser, StreamLimits
+from tests.growth import grows_linearly
 from tests.wire.bodies import (
     MESSAGE_START,
     anthropic,
@@ -452,8 +453,7 @@ def seconds(count: int) -> float:
 @pytest.mark.no_cover
 def test_time_grows_with_the_number_of_fragments_and_not_with_its_square() -> None:
     """R016: twice the input takes less than two and a half times as long."""
-    once, twice = (min(seconds(count) for _ in range(3)) for count in (10_000, 20_000))
-    assert twice < 2.5 * once + 0.05
+    assert grows_linearly(seconds, 3_000)
 
 
 def test_arguments_over_the_limit_end_the_call_with_an_error() -> None:

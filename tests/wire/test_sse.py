@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from callgate.wire import ServerEvent, SseParser
 from tests.corpus import CORPUS, needs_corpus
+from tests.growth import grows_linearly
 from tests.wire.bodies import sized, small
 
 FOLDER = CORPUS / "eventsource"
@@ -259,6 +260,4 @@ def test_time_grows_with_the_bytes_and_not_with_their_square() -> None:
         parse(pieces)
         return time.process_time() - begin
 
-    once = min(seconds(400_000) for _ in range(3))
-    twice = min(seconds(800_000) for _ in range(3))
-    assert twice < 3 * once + 0.05
+    assert grows_linearly(seconds, 200_000)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from callgate.calls import CallKind, Finish, ReasoningDelta, TextDelta, Turn, Usage
+from tests.growth import grows_linearly
 from tests.wire.bodies import chat, chunk, decode, feed, piece, sse, ways
 
 
@@ -222,5 +223,4 @@ def seconds(count: int) -> float:
 
 @pytest.mark.no_cover
 def test_looking_for_the_next_call_costs_no_more_than_linear_time() -> None:
-    once, twice = (min(seconds(count) for _ in range(3)) for count in (8_000, 16_000))
-    assert twice < 2.5 * once + 0.05
+    assert grows_linearly(seconds, 2_000)
