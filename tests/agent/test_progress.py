@@ -75,7 +75,7 @@ def test_what_names_one_call_alone_does_not_count(field: str) -> None:
     for n in range(3):
         told = CallKey("r", n) if field == "key" else f"id-{n}"
         call, result = made("ls", {}, [])
-        changed = {name: getattr(result, name) for name in result.__dataclass_fields__} | {field: told}
+        changed = {name: getattr(result, name) for name in result.__struct_fields__} | {field: told}
         assert progress.add([call], [ToolResult(**changed)]) == n + 1
 
 

@@ -1,7 +1,8 @@
 import hashlib
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, Final
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +30,9 @@ from callgate.calls import (
 from tests.strategies import json_objects, typed
 
 DATACLASSES: Final = [kind for kind in vars(calls).values() if isinstance(kind, type) and is_dataclass(kind)]
+STRUCTS: Final = [
+    kind for kind in vars(calls).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+]
 
 SCHEMA: Final = freeze(
     {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}}
@@ -41,11 +45,16 @@ def test_every_value_is_frozen_and_slotted(kind: Any) -> None:
     assert "__slots__" in vars(kind)
 
 
+@pytest.mark.parametrize("kind", STRUCTS)
+def test_every_struct_is_frozen(kind: Any) -> None:
+    assert kind.__struct_config__.frozen
+
+
 def test_a_call_cannot_be_changed_after_it_was_read() -> None:
     call = ToolCall("read_file", freeze({"path": "a"}))
-    for field in fields(ToolCall):
-        with pytest.raises(FrozenInstanceError):
-            setattr(call, field.name, None)
+    for name in ToolCall.__struct_fields__:
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(call, name, None)
     with pytest.raises(TypeError):
         call.arguments["path"] = "b"
 
@@ -101,7 +110,7 @@ def test_admitting_a_call_keeps_all_but_its_key_and_digest() -> None:
     admitted = call.admitted_as(CallKey("r", 4, 1, 2), "d" * 64)
     assert admitted.key == CallKey("r", 4, 1, 2)
     assert admitted.digest == call_digest("t", "d" * 64, call.arguments)
-    unchanged = {field.name for field in fields(ToolCall)} - {"key", "digest"}
+    unchanged = set(ToolCall.__struct_fields__) - {"key", "digest"}
     assert {name: getattr(admitted, name) for name in unchanged} == {
         name: getattr(call, name) for name in unchanged
     }

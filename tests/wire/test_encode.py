@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from callgate.calls import (
     CallKey,
@@ -155,11 +156,11 @@ def test_parallel_calls_read_back_are_the_same_calls_in_order(turn: Turn) -> Non
         (RESULTS[:2], "has no result"),
         ([], "has no result"),
         ([*RESULTS, RESULTS[0]], "two results"),
-        ([*RESULTS[:2], replace(RESULTS[2], key=CallKey("r", 3, 0, 3))], "no call of this turn"),
-        ([*RESULTS[:2], replace(RESULTS[2], call_id="c9")], "no call of this turn"),
-        ([*RESULTS[:2], replace(RESULTS[2], name="write")], "no call of this turn"),
-        ([*RESULTS[:2], replace(RESULTS[2], key=CallKey("r", 4, 0, 2))], "different turns"),
-        ([*RESULTS[:2], replace(RESULTS[2], key=CallKey("q", 3, 0, 2))], "different turns"),
+        ([*RESULTS[:2], structs.replace(RESULTS[2], key=CallKey("r", 3, 0, 3))], "no call of this turn"),
+        ([*RESULTS[:2], structs.replace(RESULTS[2], call_id="c9")], "no call of this turn"),
+        ([*RESULTS[:2], structs.replace(RESULTS[2], name="write")], "no call of this turn"),
+        ([*RESULTS[:2], structs.replace(RESULTS[2], key=CallKey("r", 4, 0, 2))], "different turns"),
+        ([*RESULTS[:2], structs.replace(RESULTS[2], key=CallKey("q", 3, 0, 2))], "different turns"),
     ],
 )
 def test_a_wrong_pairing_is_refused_before_anything_is_sent(
@@ -177,7 +178,7 @@ def test_a_result_of_another_run_is_foreign_to_a_turn_the_gate_knows() -> None:
     )
     assert encode("openai-chat", known, RESULTS)
     with pytest.raises(LocalProtocolError, match="no call of this turn"):
-        encode("openai-chat", known, [replace(one, key=one.key._replace(run="q")) for one in RESULTS])
+        encode("openai-chat", known, [structs.replace(one, key=one.key._replace(run="q")) for one in RESULTS])
 
 
 def test_a_result_without_a_key_is_paired_by_the_provider_s_id_where_that_is_one_call_s() -> None:
@@ -211,7 +212,7 @@ BROKEN: Final = ToolCall(
     ("call", "text"),
     [
         (BROKEN, "{}"),
-        (replace(BROKEN, fault=None, complete=False), "{}"),
+        (structs.replace(BROKEN, fault=None, complete=False), "{}"),
         (ToolCall("now", arguments_text=""), "{}"),
         (ToolCall("now", arguments_text=" \n"), "{}"),
         (ToolCall("now", freeze({"a": 1}), '{ "a": 1 }'), '{ "a": 1 }'),

@@ -1,11 +1,11 @@
 """The one form of a tool result: the status is on the first line, and no content can change what it says."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from callgate.calls import CODES, CallKey, Finding, Range, Status, ToolResult
 from callgate.wire._result import render
@@ -59,7 +59,7 @@ def test_the_status_on_the_first_line_is_the_true_one_whatever_the_content(resul
 @given(results, results)
 def test_content_adds_nothing_to_the_header(result: ToolResult, other: ToolResult) -> None:
     header, _ = header_and_content(render(result))
-    forged, _ = header_and_content(render(replace(result, content=render(other))))
+    forged, _ = header_and_content(render(structs.replace(result, content=render(other))))
     assert header == forged
 
 
@@ -94,7 +94,7 @@ def test_every_header_value_stands_on_one_line(result: ToolResult) -> None:
 
 @given(results)
 def test_the_same_result_gives_the_same_bytes(result: ToolResult) -> None:
-    assert render(result).encode() == render(replace(result)).encode()
+    assert render(result).encode() == render(structs.replace(result)).encode()
 
 
 @given(results)
@@ -107,11 +107,11 @@ def test_only_what_is_not_default_is_said(result: ToolResult) -> None:
 
 
 def test_a_plain_success_is_one_line_and_the_content() -> None:
-    assert render(replace(PLAIN, content="three lines")) == "status: ok\n\nthree lines"
+    assert render(structs.replace(PLAIN, content="three lines")) == "status: ok\n\nthree lines"
 
 
 def test_text_is_not_ascii_escaped() -> None:
-    assert render(replace(PLAIN, content={"city": "北京"})) == 'status: ok\n\n{"city":"北京"}'
+    assert render(structs.replace(PLAIN, content={"city": "北京"})) == 'status: ok\n\n{"city":"北京"}'
 
 
 def test_a_success_without_content_has_no_empty_line() -> None:
@@ -120,7 +120,7 @@ def test_a_success_without_content_has_no_empty_line() -> None:
 
 def test_a_refusal_says_code_place_expectation_and_advice_on_one_line() -> None:
     finding = Finding("OUT_OF_RANGE", "/timeout", "1 to 60", "ask for 60")
-    text = render(replace(PLAIN, status=Status.REFUSED, code="OUT_OF_RANGE", findings=(finding,)))
+    text = render(structs.replace(PLAIN, status=Status.REFUSED, code="OUT_OF_RANGE", findings=(finding,)))
     advice = CODES["OUT_OF_RANGE"].advice
     told = f"OUT_OF_RANGE at /timeout; expected: 1 to 60; mend: ask for 60; advice: {advice}"
     assert text == f"status: refused\ncode: OUT_OF_RANGE\nfinding: {told}"
@@ -128,15 +128,17 @@ def test_a_refusal_says_code_place_expectation_and_advice_on_one_line() -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_advice_of_a_code_without_finding_is_told(code: str) -> None:
-    text = render(replace(PLAIN, status=Status.NOT_RUN, code=code))
+    text = render(structs.replace(PLAIN, status=Status.NOT_RUN, code=code))
     assert text == f"status: not_run\ncode: {code}\nnext step: {CODES[code].advice}"
 
 
 def test_a_cut_result_says_where_to_go_on() -> None:
-    cut = replace(PLAIN, content="…", truncated=True, next_range=Range(21, 40, "lines", 90), handle="h1")
+    cut = structs.replace(
+        PLAIN, content="…", truncated=True, next_range=Range(21, 40, "lines", 90), handle="h1"
+    )
     assert render(cut) == "status: ok\ntruncated: yes\nnext: lines 21 to 40 of 90\nhandle: h1\n\n…"
 
 
 @pytest.mark.parametrize("content", ["half \ud800 of a pair", {"k\udfff": 1}])
 def test_half_a_surrogate_pair_never_leaves(content: Any) -> None:
-    assert "\ufffd" in render(replace(PLAIN, content=content)).encode().decode()
+    assert "\ufffd" in render(structs.replace(PLAIN, content=content)).encode().decode()

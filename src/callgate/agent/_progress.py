@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import structs
 
 from callgate.calls import CODES, Finding, Mender, Status, ToolCall, ToolResult, canonical, digest
 
@@ -86,7 +88,7 @@ class Progress:
 def warned(results: Iterable[ToolResult], times: int) -> tuple[ToolResult, ...]:
     """The same results, each saying that it came back ``times`` times."""
     finding = Finding("REPEATED_CALL", expected=f"something new: this came back {times} times")
-    return tuple(replace(result, findings=(*result.findings, finding)) for result in results)
+    return tuple(structs.replace(result, findings=(*result.findings, finding)) for result in results)
 
 
 def _codes(results: Iterable[ToolResult]) -> Iterable[str]:

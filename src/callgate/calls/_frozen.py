@@ -11,10 +11,12 @@ guards against mistakes, not against hostile code in the same process.
 
 from __future__ import annotations
 
-from typing import Any, Never, TypeAlias
+from typing import Any, Final, Never, TypeAlias
 
 JSON: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """A JSON value (RFC 8259)."""
+
+_NESTED: Final = (dict, list)
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> Never:
@@ -94,7 +96,7 @@ def freeze(value: Any) -> Any:
 def thaw(value: Any) -> Any:
     """An ordinary, changeable deep copy of a frozen value."""
     if isinstance(value, dict):
-        return {name: thaw(item) for name, item in value.items()}
+        return {name: thaw(item) if isinstance(item, _NESTED) else item for name, item in value.items()}
     if isinstance(value, list):
-        return [thaw(item) for item in value]
+        return [thaw(item) if isinstance(item, _NESTED) else item for item in value]
     return value

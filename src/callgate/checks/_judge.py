@@ -8,8 +8,9 @@ skipped because a provider promises its answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+import msgspec
 
 from callgate.calls import Access, Finding, Layer, ToolCall, Verdict
 from callgate.schema import MAX_FINDINGS
@@ -49,8 +50,7 @@ LAYERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """The verdict on one call, and what it touches where it got as far as the layer of authorization."""
 
     verdict: Verdict

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
+
+import msgspec
 
 from callgate.calls import Access, CallKind, Finding, Mode, ToolCall, pointer
 from callgate.schema import nearest
@@ -24,8 +26,7 @@ _LONGEST: Final = 100
 """Characters of a called name that are compared with the offered ones: the comparison is quadratic."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, gc=False):
     """What a call is judged by.
 
     ``tool`` is the one of exactly this name, if it is installed; ``offered`` the names offered in the turn
@@ -35,8 +36,8 @@ class Case:
     tool: Tool | None
     offered: Collection[str]
     facts: Facts = NO_FACTS
-    policy: Policy = Policy()  # noqa: RUF009 - immutable
-    sources: Sources = Sources()  # noqa: RUF009 - immutable
+    policy: Policy = Policy()
+    sources: Sources = Sources()
     can_ask: bool = True
 
 

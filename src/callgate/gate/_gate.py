@@ -242,7 +242,12 @@ async def open_gate(
     chosen = options or GateOptions()
     opened = Workspace(workspace) if isinstance(workspace, str | Path) else None
     world = opened or workspace
-    store = await open_journal(journal) if isinstance(journal, str) else journal
+    try:
+        store = await open_journal(journal) if isinstance(journal, str) else journal
+    except BaseException:
+        if opened is not None:
+            opened.close()
+        raise
     bench = Bench(
         {tool.definition.name: tool for tool in tools},
         policy or Policy(),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from callgate.calls import Range
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """A value with what should stand beside it in the tool result.
 
     ``resource`` and ``version`` name what was read or written and its version now; ``next_range`` says where

@@ -51,6 +51,8 @@ class Reach:
 
     def touches(self, arguments: Mapping[str, Any]) -> tuple[Touch, ...]:
         """Each place and text once, a write before a read of the same."""
+        if not self.is_declared:
+            return ()
         found: dict[tuple[str, str], Touch] = {}
         for touch in self._all(arguments):
             known = found.get((touch.where, touch.text))

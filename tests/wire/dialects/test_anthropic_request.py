@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from callgate.calls import Status, freeze
 from callgate.wire import Request, Said, encode, encode_request
@@ -53,7 +54,7 @@ def test_a_message_of_white_space_is_left_out() -> None:
 
 @pytest.mark.parametrize("status", Status)
 def test_anthropic_is_told_an_error_by_its_own_flag(status: Status) -> None:
-    results = [replace(one, status=status) for one in RESULTS]
+    results = [structs.replace(one, status=status) for one in RESULTS]
     blocks = encode("anthropic", TURN, results)[1]["content"]
     is_error = status not in (Status.OK, Status.PENDING)
     assert [block.get("is_error", False) for block in blocks] == [is_error] * 3

@@ -147,5 +147,7 @@ def _is_lost(problem: BaseException | None, links: int) -> bool:
 
 def _word(value: Any) -> str:
     """What a tool gave where a text belongs, as a text that can be recorded."""
+    if type(value) is str and not value:
+        return ""
     found, _ = to_json(value)
     return "" if found is None else as_text(found)
