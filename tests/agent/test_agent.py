@@ -370,7 +370,7 @@ async def test_a_loop_that_is_cancelled_in_the_middle_of_a_reply_hangs_up_and_ca
     async with stage(lambda _: next(answers, Answer(reply("openai-chat", "fine")))) as on:
         with anyio.CancelScope() as scope:
             await on.run(on_event=lambda _: scope.cancel())
-        assert await anyio.to_thread.run_sync(lambda: on.server.gone.acquire(timeout=5))
+        assert await anyio.to_thread.run_sync(lambda: on.server.gone.acquire(timeout=30))
         assert [type(entry).__name__ for entry in await on.entries()] == [
             "RunStarted",
             "TurnAsked",

@@ -47,7 +47,7 @@ def asking(do: Any = None, **how: Any) -> cg.Toolset:
 
 
 async def eventually(gate: cg.Gate, status: str, run: str = "r") -> cg.ToolResult:
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         while (result := (await gate.results(run))[0]).status != status:
             await anyio.sleep(0.005)
     return result
@@ -237,7 +237,7 @@ async def test_a_slot_of_a_thread_that_never_began_is_given_back() -> None:
                 for _ in range(turns % 8):
                     await anyio.lowlevel.checkpoint()
                 tasks.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             (result,) = await gate.handle(turn(call("act", value=1)), "r")
         assert result.status == "ok"
         assert gate._host.executor._slots.borrowed_tokens == 0
@@ -276,7 +276,7 @@ async def test_what_comes_late_is_recorded_though_its_run_was_let_go_of() -> Non
         await gate.handle(turn(call("act")), "r")
         await gate.finish("r", "answered")
         release.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             while not any(isinstance(r.entry, Returned) for r in await store.read("r")):
                 await anyio.sleep(0.01)
             while (await store.runs())[0].holder:
@@ -293,7 +293,7 @@ async def test_looking_at_a_run_that_is_not_there_makes_none_and_keeps_no_lease(
         assert not await gate.decide(CallKey("nobody"), approved=True, by="ann")
         await gate.cancel("nobody", "ann")
         assert await store.read("nobody") == []
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             while "nobody" in gate._host.sessions:
                 await anyio.sleep(0.01)
         await store.acquire("nobody", "another", 10, 0.0)
@@ -341,7 +341,7 @@ async def test_room_that_a_failing_run_had_taken_goes_to_the_others() -> None:
             done.append(run)
 
         store.fails = True
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 for run in "abcd":
                     tasks.start_soon(handle, run)
@@ -385,7 +385,7 @@ async def test_closing_keeps_what_waits_for_a_person_though_something_else_runs(
     path = f"sqlite:{tmp_path / 'j.db'}"
     async with anyio.create_task_group() as tasks, cg.open_gate(tools, journal=path) as gate:
         tasks.start_soon(gate.handle, turn(call("act", value=1), call("slow")), "r")
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             while not gate._host.executor.running:
                 await anyio.sleep(0.005)
     async with cg.open_gate(tools, journal=path) as gate:
@@ -411,7 +411,7 @@ async def test_a_caller_left_over_when_the_gate_closed_is_told_and_does_not_hang
             except CallgateError as problem:
                 told.append(problem.code)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             options = cg.GateOptions(close_seconds=0.05)
             async with cg.open_gate(asking(), journal=Slow(), options=options) as gate:
@@ -502,7 +502,7 @@ async def test_nested_calls_made_at_once_all_run_and_their_run_is_let_go_of() ->
 
     options = cg.GateOptions(concurrency=1, poll_seconds=0.01)
     async with cg.open_gate(tools, options=options) as gate:
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             (result,) = await gate.handle(turn(call("outer")), "r")
             while len(gate._host.sessions) > 1:
                 await anyio.sleep(0.01)

@@ -50,9 +50,14 @@ def child(*words: str | Path, **variables: str) -> subprocess.Popen[str]:
     )
 
 
-def finished(process: subprocess.Popen[str], seconds: float = 60) -> Said:
-    """Wait for a child."""
-    out, err = process.communicate(timeout=seconds)
+def finished(process: subprocess.Popen[str], seconds: float = 180) -> Said:
+    """Wait for a child; one that does not end is killed, and the test fails."""
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
     return Said(process.returncode, out, err)
 
 
@@ -63,7 +68,7 @@ def at_a_terminal(*words: str | Path, answer: str, **variables: str) -> tuple[in
     environment = {**os.environ, "TERM": "xterm", **variables}
     process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment)
     os.close(its)
-    seen, until = b"", time.monotonic() + 60
+    seen, until = b"", time.monotonic() + 180
     try:
         while time.monotonic() < until:
             if not select.select([ours], [], [], 0.1)[0]:

@@ -116,7 +116,7 @@ def test_a_run_that_waits_for_a_person_ends_with_three_and_is_resumed_after_the_
 
 
 def _first_waiting(journal: Path) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         if journal.exists():
             said = callgate("journal", "waiting", "--journal", journal, "--json")

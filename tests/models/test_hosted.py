@@ -221,7 +221,7 @@ async def test_the_error_of_a_server_is_read_only_so_far() -> None:
     with Loopback([Answer(b"x" * 50_000_000, status=400, piece=1_000_000)]) as server:
         problem = await fail(model(server))
         assert len(str(problem)) < 1000
-        assert await anyio.to_thread.run_sync(lambda: server.gone.acquire(timeout=10))
+        assert await anyio.to_thread.run_sync(lambda: server.gone.acquire(timeout=30))
 
 
 async def test_no_key_stands_in_an_error_a_repr_or_a_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -267,7 +267,7 @@ async def test_stopping_early_closes_the_connection() -> None:
                 async for _ in chunks:
                     scope.cancel()
         await asked.close()
-        assert await anyio.to_thread.run_sync(lambda: server.gone.acquire(timeout=5))
+        assert await anyio.to_thread.run_sync(lambda: server.gone.acquire(timeout=30))
 
 
 async def test_turns_share_a_connection_and_a_closed_model_can_be_used_again() -> None:

@@ -242,12 +242,7 @@ async def open_gate(
     chosen = options or GateOptions()
     opened = Workspace(workspace) if isinstance(workspace, str | Path) else None
     world = opened or workspace
-    try:
-        store = await open_journal(journal) if isinstance(journal, str) else journal
-    except BaseException:
-        if opened is not None:
-            opened.close()
-        raise
+    store = await open_journal(journal) if isinstance(journal, str) else journal
     bench = Bench(
         {tool.definition.name: tool for tool in tools},
         policy or Policy(),

@@ -63,7 +63,7 @@ async def test_after_a_crash_the_tool_that_can_tell_is_asked(
     store = await crashed_after_start(tools, call("pay", order="7"))
     async with cg.open_gate(tools, journal=store) as gate:
         await gate.resume("r")
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             while not asked:
                 await anyio.sleep(0.005)
             await anyio.sleep(0.05)
@@ -93,7 +93,7 @@ async def test_a_reconcile_that_breaks_is_no_evidence_and_the_call_stays_unknown
     store = await crashed_after_start(tools, call("pay"))
     async with cg.open_gate(tools, journal=store) as gate:
         await gate.resume("r")
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             await asked.wait()
         await anyio.sleep(0.1)
         (result,) = await gate.results("r")
@@ -129,7 +129,7 @@ async def test_a_cancelled_tool_that_succeeds_all_the_same_is_a_success() -> Non
 
     async with cg.open_gate(tools) as gate:
         await gate.handle(turn(call("stubborn")), "r")
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             while (await gate.results("r"))[0].status != "ok":
                 await anyio.sleep(0.005)
         (result,) = await gate.results("r")
