@@ -16,6 +16,7 @@ from callgate.calls import (
     Description,
     Example,
     Finding,
+    Finish,
     FrozenDict,
     Mode,
     ToolCall,
@@ -26,6 +27,7 @@ from callgate.calls import (
     call_digest,
     canonical,
     freeze,
+    turn_digest,
 )
 from tests.strategies import json_objects, typed
 
@@ -176,3 +178,24 @@ def test_everything_is_touched_for_writing_unless_said_otherwise() -> None:
 
 def test_usage_adds_what_went_in_and_what_came_out() -> None:
     assert Usage(input_tokens=10, output_tokens=5, cached_tokens=8, reasoning_tokens=3).total == 15
+
+
+def test_a_turn_is_known_again_by_what_the_model_said() -> None:
+    def said(*calls: tuple[str, str], **other: Any) -> str:
+        made = tuple(ToolCall("put", arguments_text=text, call_id=call_id) for call_id, text in calls)
+        return turn_digest(Turn(calls=made, **{"finish": Finish.TOOL_CALLS, **other}))
+
+    one = ("c1", '{"value":1}')
+    assert said(one) == said(one, usage=Usage(1, 2), dialect="anthropic", digest="d")
+    different = [
+        said(one),
+        said(("c2", '{"value":1}')),
+        said(("c1", '{"value":2}')),
+        said(one, one),
+        said(one, text="and"),
+        said(one, refusal="no"),
+        said(one, finish=Finish.STOP),
+        said(one, finish_raw="function_call"),
+        said(one, response_id="r2"),
+    ]
+    assert len(set(different)) == len(different)

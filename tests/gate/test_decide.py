@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from callgate.calls import CallKey, CancelRequested, Effect, Finish, LostSight, Returned, RunStarted
+from callgate.calls import CallKey, CancelRequested, Effect, LostSight, Returned, RunStarted
 from callgate.checks import Policy
 from callgate.gate._decide import (
     _DECIDE,
@@ -16,7 +16,6 @@ from callgate.gate._decide import (
     Reopened,
     TurnReceived,
     decide,
-    turn_digest,
 )
 from callgate.gate._machine import RunState, evolve
 from callgate.tools import NO_FACTS, Toolset
@@ -94,17 +93,3 @@ def test_what_needs_no_decision_is_written_as_it_is() -> None:
     run, table = received()
     entry = RunStarted("r", 1.0)
     assert decide(run, Noted(entry), table) == [entry]
-
-
-def test_a_turn_is_known_again_by_what_the_model_said() -> None:
-    same = turn_digest(turn(call("put", "c1", value=1)))
-    assert same == turn_digest(turn(call("put", "c1", value=1)))
-    others = [
-        turn(call("put", "c2", value=1)),
-        turn(call("put", "c1", value=2)),
-        turn(call("put", "c1", value=1), text="and"),
-        turn(call("put", "c1", value=1), finish=Finish.STOP),
-        turn(call("put", "c1", value=1), call("put", "c1", value=1)),
-    ]
-    assert same not in [turn_digest(other) for other in others]
-    assert len({turn_digest(other) for other in others}) == len(others)

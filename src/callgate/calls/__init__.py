@@ -48,6 +48,7 @@ from ._values import (
     Usage,
     Verdict,
     call_digest,
+    turn_digest,
 )
 
 __all__ = [
@@ -121,4 +122,5 @@ __all__ = [
     "pointer",
     "step",
     "thaw",
+    "turn_digest",
 ]

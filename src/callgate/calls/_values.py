@@ -315,8 +315,8 @@ class Turn:
 
     ``why_not`` is a code of the turn layer and ``reason`` says it in words. ``kept`` holds, verbatim, what
     the provider wants back in the next request (reasoning items, thinking with its signature).
-    ``alternatives`` are the other choices of one response; they are never executable. ``digest`` identifies a
-    turn that is delivered twice.
+    ``alternatives`` are the other choices of one response; they are never executable. ``digest`` is
+    ``turn_digest``, empty in a turn that nobody heard to its end: one a recovery closed.
     """
 
     text: str = ""
@@ -337,3 +337,11 @@ class Turn:
     response_id: str = ""
     dialect: str = ""
     digest: str = ""
+
+
+def turn_digest(turn: Turn) -> str:
+    """What identifies a turn that is delivered twice: its response, its end, and all that the model said."""
+    calls = [
+        [call.call_id, call.name, call.arguments_text, str(call.kind), call.complete] for call in turn.calls
+    ]
+    return digest([turn.response_id, str(turn.finish), turn.finish_raw, turn.text, turn.refusal, calls])

@@ -35,8 +35,8 @@ from callgate.calls import (
     ToolCall,
     Turn,
     TurnHeard,
-    digest,
     idempotency_key,
+    turn_digest,
 )
 from callgate.checks import Case, Policy, Sources, judge
 from callgate.tools import NO_FACTS, Facts, Tool
@@ -147,12 +147,6 @@ Happening = TurnReceived | Dispatch | Ended | Answered | CancelAsked | Reopened 
 def decide(run: RunState, event: Happening, bench: Bench) -> list[Entry]:
     """The entries an event makes, in order; none where it comes too late."""
     return _DECIDE[type(event)](run, event, bench)
-
-
-def turn_digest(turn: Turn) -> str:
-    """What identifies a delivered turn: its end, its text, and each call's id, name and argument text."""
-    calls = [[call.call_id, call.name, call.arguments_text] for call in turn.calls]
-    return digest([str(turn.finish), turn.text, turn.response_id, calls])
 
 
 def _turn_received(run: RunState, event: TurnReceived, bench: Bench) -> list[Entry]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import anyio
 
-from callgate.calls import Entry, Turn
+from callgate.calls import Entry, Turn, turn_digest
 from callgate.errors import LocalProtocolError
 from callgate.tools import NO_FACTS, Facts
 
-from ._decide import Noted, TurnReceived, turn_digest
+from ._decide import Noted, TurnReceived
 from ._host import GateHost
 from ._keeper import answer
 from ._machine import RunState, TurnState

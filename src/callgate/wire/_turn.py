@@ -8,9 +8,10 @@ every other turn says why not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from callgate.calls import Finish, FrozenList, StreamFault, ToolCall, Turn, digest, freeze
+from callgate.calls import Finish, FrozenList, StreamFault, ToolCall, Turn, freeze, turn_digest
 
 from ._assembly import Assembly
 from ._loose import whole
@@ -54,8 +55,7 @@ def _turn(assembly: Assembly, draft: Draft, alternatives: tuple[Turn, ...]) -> T
     if draft.number and not why_not:
         why_not, reason = "TURN_REFUSED", _OTHER_CHOICE
     text, refusal = whole("".join(draft.text)), whole("".join(draft.refusal))
-    told = [[call.call_id, call.name, call.arguments_text, call.kind.value, call.complete] for call in calls]
-    return Turn(
+    turn = Turn(
         text=text,
         calls=calls,
         finish=finish,
@@ -73,10 +73,8 @@ def _turn(assembly: Assembly, draft: Draft, alternatives: tuple[Turn, ...]) -> T
         alternatives=alternatives,
         response_id=assembly.response_id,
         dialect=terms.dialect,
-        digest=digest(
-            [terms.dialect, assembly.response_id, draft.number, draft.finish_raw, text, refusal, told]
-        ),
     )
+    return replace(turn, digest=turn_digest(turn))
 
 
 def _ending(assembly: Assembly, draft: Draft, calls: Sequence[ToolCall]) -> Ending:
