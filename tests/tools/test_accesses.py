@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
+import pytest
+
 from callgate.calls import Access, Finding, Mode, freeze
-from callgate.tools import NO_FACTS, Facts, Toolset, WorkspacePath, accesses, gather, reads, writes
+from callgate.tools import NO_FACTS, Facts, Toolset, WorkspacePath, accesses, gather, must_look, reads, writes
 from tests.tools.shelf import Shelf
 
 tools = Toolset()
@@ -93,3 +95,23 @@ def test_versions_are_looked_up_when_the_call_expects_one() -> None:
     assert facts("write_file", {"path": "a", "text": ""}, shelf).versions == {"file:/a": "3"}
     assert facts("update_ticket", {"id": "7", "expected_version": "8"}, shelf).versions == {"ticket:7": "9"}
     assert facts("update_ticket", {"id": "7"}, shelf).versions == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "asked"),
+    [
+        ("write_file", {"path": "a", "text": ""}, True),
+        ("get_both", {"a": "a"}, True),
+        ("update_ticket", {"id": "7", "expected_version": "8"}, True),
+        ("update_ticket", {"id": "7"}, False),
+        ("get_time", {}, False),
+    ],
+)
+def test_the_world_must_be_asked_just_where_it_has_something_to_say(
+    name: str, arguments: dict[str, object], asked: bool
+) -> None:
+    shelf = Shelf({"a": b"1"}, versions={"ticket:7": "9"})
+    tool = tools.get(name)
+    assert tool is not None
+    assert must_look(tool, freeze(arguments)) == asked
+    assert (facts(name, arguments, shelf) != NO_FACTS) == asked

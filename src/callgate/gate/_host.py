@@ -21,7 +21,7 @@ import anyio.to_thread
 from callgate.calls import CallKey, Entry, State
 from callgate.errors import CallgateError, GateClosedError, JournalError, LeaseHeldError, LocalProtocolError
 from callgate.journal import Lease, Store
-from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather
+from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather, must_look
 
 from ._decide import Bench, Ended, Reopened
 from ._holder import is_dead, new_holder
@@ -127,7 +127,7 @@ class GateHost:
 
     async def facts(self, wanted: list[tuple[Tool, Any]]) -> list[Facts]:
         """The facts of several calls, in one worker thread; none is used where nothing must be looked up."""
-        looked = [self.world is not None and bool(tool.touches(arguments)) for tool, arguments in wanted]
+        looked = [self.world is not None and must_look(tool, arguments) for tool, arguments in wanted]
         if not any(looked):
             return [NO_FACTS] * len(wanted)
 

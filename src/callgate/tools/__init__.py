@@ -3,7 +3,7 @@
 The ports that a running tool may use.
 """
 
-from ._accesses import accesses, gather
+from ._accesses import accesses, gather, must_look
 from ._context import Context, Hooks, Page, Paging
 from ._declare import declare, declare_schema
 from ._effects import MODES, NOTES, RANK, VERBS, said_by_name, words
@@ -59,6 +59,7 @@ __all__ = [
     "declare_schema",
     "gather",
     "lint",
+    "must_look",
     "reads",
     "said_by_name",
     "source",

@@ -15,6 +15,12 @@ from ._facts import Facts, Located, World
 from ._tool import Tool
 
 
+def must_look(tool: Tool, arguments: FrozenDict) -> bool:
+    """Whether the world has anything to say of a call: where a path leads, or a version it expects."""
+    reach = tool.insides.reach
+    return bool(reach.paths) or (bool(reach.templates) and _expects(tool, arguments))
+
+
 def gather(tool: Tool, arguments: FrozenDict, world: World) -> Facts:
     """Ask the world where the call's paths lead and, when the call expects a version, which one is current.
 
@@ -22,7 +28,7 @@ def gather(tool: Tool, arguments: FrozenDict, world: World) -> Facts:
     """
     located: dict[str, Located | Finding] = {}
     versions: dict[str, str | None] = {}
-    expects = bool(tool.expected_version) and arguments.get(tool.expected_version) is not None
+    expects = _expects(tool, arguments)
     for touch in tool.touches(arguments):
         if touch.kind == "path":
             found = world.locate(touch.text, touch.mode)
@@ -56,3 +62,7 @@ def accesses(tool: Tool, arguments: FrozenDict, facts: Facts) -> tuple[Access, .
             else Access.everything(touch.mode)
         )
     return tuple(dict.fromkeys(found))
+
+
+def _expects(tool: Tool, arguments: FrozenDict) -> bool:
+    return bool(tool.expected_version) and arguments.get(tool.expected_version) is not None

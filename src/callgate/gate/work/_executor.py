@@ -20,7 +20,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from callgate.calls import CallKey, LostSight, Raised, Reconciled, Returned
-from callgate.tools import NO_FACTS, DidNotHappen, Facts, Happened, Tool, gather
+from callgate.tools import NO_FACTS, DidNotHappen, Facts, Happened, Tool, gather, must_look
 
 from ._endings import as_late, failed, given_up, happened, moved, returned
 from ._job import Job, Outcome, passes
@@ -142,7 +142,7 @@ class Executor:
         return list(itertools.islice(value, MAX_ROWS)) if inspect.isgenerator(value) else value
 
     def _must_look(self, job: Job) -> bool:
-        return job.tool is not None and self.world is not None and bool(job.tool.touches(job.call.arguments))
+        return job.tool is not None and self.world is not None and must_look(job.tool, job.call.arguments)
 
     def _facts(self, job: Job) -> Facts:
         return gather(job.tool, job.call.arguments, self.world) if job.tool is not None else NO_FACTS
