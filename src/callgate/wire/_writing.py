@@ -15,6 +15,7 @@ from callgate.calls import ToolCall, ToolDefinition, Turn
 from callgate.errors import LocalProtocolError
 
 from ._lower import Lowered, Rules
+from ._names import wire_name
 from ._request import Answered, Encoded, Loss, Request, Said
 
 Message = dict[str, Any]
@@ -89,6 +90,24 @@ def parameters_as(request: Request, names: Mapping[str, str]) -> tuple[dict[str,
         else:
             losses.append(Loss("", f"/{name}", "this dialect has no such parameter; left out"))
     return out, losses
+
+
+def tool_fields(
+    request: Request, told: Sequence[Told], tool: Callable[[Told], Message], named: Callable[[str], Message]
+) -> dict[str, Any]:
+    """The tools and the choice among them, as both APIs of OpenAI name them; none where no tool is offered.
+
+    ``tool`` writes one tool, ``named`` the choice of the tool that has this name.
+    """
+    kind, chosen = choice_of(request)
+    if not told:
+        return {}
+    fields: dict[str, Any] = {"tools": [tool(one) for one in told]}
+    if kind:
+        fields["tool_choice"] = named(wire_name(chosen)) if chosen else kind
+    if (parallel := request.parameters.get("parallel_calls")) is not None:
+        fields["parallel_tool_calls"] = parallel
+    return fields
 
 
 def arguments_text(call: ToolCall) -> str:

@@ -21,9 +21,9 @@ from callgate.wire._writing import (
     Told,
     Writing,
     arguments_text,
-    choice_of,
     losses_of,
     parameters_as,
+    tool_fields,
 )
 
 _PARAMETERS: Final = {"max_tokens": "max_completion_tokens"}
@@ -70,22 +70,13 @@ def _tool(told: Told) -> Message:
     return {"type": "function", "function": {**function, "strict": True} if lowered.strict else function}
 
 
-def _tool_fields(request: Request, told: Sequence[Told]) -> dict[str, Any]:
-    kind, tool = choice_of(request)
-    if not told:
-        return {}
-    fields: dict[str, Any] = {"tools": [_tool(one) for one in told]}
-    if kind:
-        named = {"type": "function", "function": {"name": wire_name(tool)}}
-        fields["tool_choice"] = named if tool else kind
-    if (parallel := request.parameters.get("parallel_calls")) is not None:
-        fields["parallel_tool_calls"] = parallel
-    return fields
+def _named(name: str) -> Message:
+    return {"type": "function", "function": {"name": name}}
 
 
 def _body(request: Request, messages: list[Message], told: Sequence[Told]) -> Encoded:
     parameters, losses = parameters_as(request, _PARAMETERS)
-    tools = _tool_fields(request, told)
+    tools = tool_fields(request, told, _tool, _named)
     system = [{"role": "system", "content": request.system}] if request.system else []
     body = {
         "model": request.model,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from callgate.calls import CallKind, ToolCall, Turn
 from callgate.wire._names import wire_name
@@ -21,9 +21,9 @@ from callgate.wire._writing import (
     Told,
     Writing,
     arguments_text,
-    choice_of,
     losses_of,
     parameters_as,
+    tool_fields,
 )
 
 _PARAMETERS: Final = {"max_tokens": "max_output_tokens", "stop": ""}
@@ -69,21 +69,13 @@ def _tool(told: Told) -> Message:
     }
 
 
-def _tool_fields(request: Request, told: Sequence[Told]) -> dict[str, Any]:
-    kind, tool = choice_of(request)
-    if not told:
-        return {}
-    fields: dict[str, Any] = {"tools": [_tool(one) for one in told]}
-    if kind:
-        fields["tool_choice"] = {"type": "function", "name": wire_name(tool)} if tool else kind
-    if (parallel := request.parameters.get("parallel_calls")) is not None:
-        fields["parallel_tool_calls"] = parallel
-    return fields
+def _named(name: str) -> Message:
+    return {"type": "function", "name": name}
 
 
 def _body(request: Request, messages: list[Message], told: Sequence[Told]) -> Encoded:
     parameters, losses = parameters_as(request, _PARAMETERS)
-    tools = _tool_fields(request, told)
+    tools = tool_fields(request, told, _tool, _named)
     body = {
         "model": request.model,
         **({"instructions": request.system} if request.system else {}),
