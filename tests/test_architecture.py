@@ -36,8 +36,8 @@ TABLES: Final[dict[str, str]] = {}
 LATE_IMPORTS: Final[dict[str, frozenset[str]]] = {
     "__init__.py": frozenset({"callgate", "?"}),  # each name comes by __getattr__, from the room in the table
     "cli/_lint.py": frozenset({"?"}),  # the module that is to be looked at
-    "cli/_model.py": frozenset({"callgate"}),  # the embedded model, which needs an extra
-    "models/_connect.py": frozenset({"."}),  # the embedded model, which needs an extra
+    # Hosted models, which load the network; the embedded model, which needs an extra.
+    "models/_connect.py": frozenset({"."}),
     "models/local/_llama_cpp.py": frozenset({"llama_cpp"}),  # optional, in the one file that owns it
 }
 

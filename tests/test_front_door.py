@@ -71,12 +71,22 @@ def test_the_import_loads_no_extra_no_network_and_no_terminal_library() -> None:
     assert sorted(NOT_LOADED & loaded) == []
 
 
-def test_a_hosted_model_is_reached_without_numpy() -> None:
-    loaded = set(
-        in_a_fresh_interpreter("import sys, callgate; callgate.connect; print(*sys.modules)").split()
-    )
+# What a model needs is loaded by the `connect` that names it: before, neither network nor NumPy is there.
+OF_MODELS: Final = frozenset({"httpx2", "numpy", "stamina"})
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("callgate.Agent; callgate.connect", set()),
+        ("import callgate.cli", set()),
+        ("callgate.connect('openai:m', api_key='k')", {"httpx2", "stamina"}),
+    ],
+)
+def test_the_network_is_loaded_by_the_first_hosted_connect_alone(code: str, expected: set[str]) -> None:
+    loaded = set(in_a_fresh_interpreter(f"import sys, callgate; {code}; print(*sys.modules)").split())
     assert "callgate.models" in loaded
-    assert "numpy" not in loaded
+    assert loaded & OF_MODELS == expected
 
 
 def test_the_import_takes_less_than_120_ms() -> None:

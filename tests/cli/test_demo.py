@@ -3,7 +3,7 @@
 import pytest
 
 from callgate.errors import ModelError
-from callgate.models.local import find_model
+from callgate.models import find_model
 from tests.cli.talking import child, finished
 
 

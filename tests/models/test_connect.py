@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from callgate.errors import ConfigurationError
-from callgate.models import HostedModel, connect
+from callgate.models import connect
+from callgate.models._hosted import HostedModel
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from callgate.errors import ConfigurationError
+from callgate.models import DEFAULT_MODEL, find_model, get_model
 
 from ._screen import plainly, print_json, screen
 
@@ -22,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of
 def get(as_json: Json = False) -> None:
     """Make sure that the weights are there and are the published ones, downloading 93 MB if they are not."""
     with plainly():
-        got = _local().get_model()
+        got = get_model()
     if as_json:
         print_json({"path": str(got.path), "sha256": got.sha256, "fetched": got.fetched})
     else:
@@ -34,17 +32,10 @@ def get(as_json: Json = False) -> None:
 def show(as_json: Json = False) -> None:
     """Say which model is embedded and where its weights are."""
     with plainly():
-        local = _local()
-        path, published = local.find_model(), local.DEFAULT_MODEL
+        path = find_model()
     if as_json:
-        print_json({"path": str(path), "requirement": published.requirement, "sha256": published.file_sha256})
+        print_json(
+            {"path": str(path), "requirement": DEFAULT_MODEL.requirement, "sha256": DEFAULT_MODEL.file_sha256}
+        )
     else:
-        screen.print(f"{escape(published.file)} from {published.requirement}: {escape(str(path))}")
-
-
-def _local() -> ModuleType:
-    try:
-        # The door of an extra: without NumPy the other commands must still run.
-        return import_module("callgate.models.local")
-    except ModuleNotFoundError as problem:
-        raise ConfigurationError("the embedded model needs NumPy: pip install 'callgate[local]'") from problem
+        screen.print(f"{escape(DEFAULT_MODEL.file)} from {DEFAULT_MODEL.requirement}: {escape(str(path))}")

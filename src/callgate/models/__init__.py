@@ -2,14 +2,14 @@
 
 from ._connect import connect
 from ._estimate import ESTIMATOR, estimate_reply, estimate_tokens
-from ._hosted import HostedModel, HostedOptions
 from ._port import Model, Prepared
 from ._replay import ReplayModel, ReplayOptions, guess_dialect
+from ._weights import DEFAULT_MODEL, GotModel, find_model, get_model
 
 __all__ = [
+    "DEFAULT_MODEL",
     "ESTIMATOR",
-    "HostedModel",
-    "HostedOptions",
+    "GotModel",
     "Model",
     "Prepared",
     "ReplayModel",
@@ -17,5 +17,7 @@ __all__ = [
     "connect",
     "estimate_reply",
     "estimate_tokens",
+    "find_model",
+    "get_model",
     "guess_dialect",
 ]

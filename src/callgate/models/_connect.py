@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from callgate.errors import ConfigurationError
 
-from ._hosted import HostedModel, HostedOptions
 from ._port import Model
 from ._replay import ReplayModel, ReplayOptions, find_recordings
 
@@ -66,7 +65,7 @@ def connect(spec: str, **options: Any) -> Model:
     """
     kind, _, rest = spec.partition(":")
     if kind in _PROVIDERS and rest:
-        return _hosted(_PROVIDERS[kind], rest, _options(HostedOptions, options))
+        return _hosted(_PROVIDERS[kind], rest, options)
     if kind == "local":
         return _local(rest, options)
     if kind == "replay" and rest:
@@ -75,7 +74,11 @@ def connect(spec: str, **options: Any) -> Model:
     raise ConfigurationError(f"a model is named by one of {forms}", got=spec)
 
 
-def _hosted(provider: _Provider, name: str, options: HostedOptions) -> Model:
+def _hosted(provider: _Provider, name: str, given: Mapping[str, Any]) -> Model:
+    # The only file that needs the network's libraries, which a run without a hosted model never loads.
+    from ._hosted import HostedModel, HostedOptions  # noqa: PLC0415 - the door of the network
+
+    options = _options(HostedOptions, given)
     key = (options.api_key or os.environ.get(f"{provider.variables}_API_KEY", "")).strip()
     url = options.base_url or os.environ.get(f"{provider.variables}_BASE_URL") or provider.base_url
     if not key and url == provider.base_url:

@@ -23,6 +23,7 @@ from callgate.errors import ConfigurationError, ModelError, TransportError
 from callgate.wire import Exchange, Request, Said, render
 
 from ._port import Prepared
+from ._weights import find_model
 from .local import (
     CallerOptions,
     Engine,
@@ -31,7 +32,6 @@ from .local import (
     Message,
     NumpyEngine,
     Proposal,
-    find_model,
 )
 
 _ENGINES: Final[Mapping[str, Callable[..., Engine]]] = {

@@ -1,11 +1,10 @@
-"""The tiny model, and the published weights where they are installed."""
+"""The tiny model, and the engine over the published weights."""
 
 from pathlib import Path
 
 import pytest
 
-from callgate.errors import ModelError
-from callgate.models.local import NumpyEngine, find_model
+from callgate.models.local import NumpyEngine
 from tests.models.local import tiny
 
 
@@ -22,14 +21,6 @@ def _tiny_engine(tiny_file: Path) -> NumpyEngine:
 @pytest.fixture
 def tiny_engine(_tiny_engine: NumpyEngine) -> NumpyEngine:
     return _tiny_engine.fork()
-
-
-@pytest.fixture(scope="session")
-def weights() -> Path:
-    try:
-        return find_model()
-    except ModelError as error:
-        pytest.skip(f"the weights are not installed: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from callgate.errors import ModelError
-from callgate.models.local import DEFAULT_MODEL, find_model, get_model
-from callgate.models.local._weights import Published, model_folder
+from callgate.models import DEFAULT_MODEL, find_model, get_model
+from callgate.models._weights import Published, model_folder
 
 CONTENT = b"GGUF and so on" * 1000
 
