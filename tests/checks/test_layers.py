@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from callgate.calls import CallKind, Effect, Finding, Mode, ToolCall, freeze
 from callgate.checks import Case, Policy, Rule, Sources, judge, recheck_version
-from callgate.tools import NO_FACTS, Facts, Located, Toolset, gather
+from callgate.tools import NO_FACTS, Facts, Located, Toolset, WorkspacePath, gather
 from tests.checks.bench import TOOLS, Shelf, call, case_of, echo, judged, told, tool
 
 # ---------------------------------------------------------------- known
@@ -151,8 +151,34 @@ def test_without_a_workspace_no_path_is_let_through() -> None:
 
 def test_a_finding_of_the_world_is_placed_at_the_path() -> None:
     unplaced = Finding("DENIED_BY_SYSTEM", "", "access")
-    judgement = judged("read_file", '{"path":"a"}', facts=Facts({"/path": unplaced}))
+    judgement = judged("read_file", '{"path":"a"}', facts=Facts({"a": unplaced}))
     assert judgement.verdict.findings == (Finding("DENIED_BY_SYSTEM", "/path", "access"),)
+
+
+@pytest.mark.parametrize("pair", [("src/a.py", "secrets/x"), ("secrets/x", "src/a.py")])
+def test_no_path_of_a_two_sided_map_hides_the_other(pair: tuple[str, str]) -> None:
+    tools = Toolset()
+
+    @tools.tool(effect=Effect.READ)
+    def read_many(pairs: dict[WorkspacePath, WorkspacePath]) -> str:
+        """Read many."""
+        return ""
+
+    def told_of(key: str, value: str, policy: Policy) -> list[tuple[str, str]]:
+        proposed = ToolCall("read_many", freeze({"pairs": {key: value}}))
+        reader = tools.get("read_many")
+        assert reader is not None
+        facts = gather(reader, proposed.arguments, Shelf())
+        return told(judge(proposed, Case(reader, tools.names, facts, policy)))
+
+    assert told_of(*pair, Policy((Rule(resource="file:/secrets", decision="deny"),))) == [("FORBIDDEN", "")]
+    assert told_of("a", "../x", Policy()) == [("OUTSIDE_WORKSPACE", "/pairs/a")]
+    assert told_of("../x", "a", Policy()) == [("OUTSIDE_WORKSPACE", "/pairs/..~1x")]
+
+
+def test_one_wrong_path_in_two_places_is_named_at_both() -> None:
+    judgement = judged("move_file", '{"path":"../x","to":"../x"}')
+    assert told(judgement) == [("OUTSIDE_WORKSPACE", "/path"), ("OUTSIDE_WORKSPACE", "/to")]
 
 
 def test_an_unguarded_path_of_a_foreign_schema_makes_every_call_ask() -> None:
@@ -219,10 +245,10 @@ def test_the_second_check_sees_what_changed_since_the_first() -> None:
     writer = tool("write_file")
     assert recheck_version(proposed, writer, gather(writer, proposed.arguments, Shelf())) == ()
     moved_on = Located("src/a.py", "src/a.py", "file:/src/a.py", exists=True, version="v9")
-    later = recheck_version(proposed, writer, Facts({"/path": moved_on}))
+    later = recheck_version(proposed, writer, Facts({"src/a.py": moved_on}))
     assert [(finding.code, finding.where) for finding in later] == [("VERSION_CONFLICT", "/expected_version")]
     gone = recheck_version(
-        proposed, writer, Facts({"/path": Located("src/a.py", "src/a.py", "file:/src/a.py")})
+        proposed, writer, Facts({"src/a.py": Located("src/a.py", "src/a.py", "file:/src/a.py")})
     )
     assert [finding.code for finding in gone] == ["VERSION_UNKNOWN"]
 

@@ -290,7 +290,7 @@ def test_two_spellings_and_a_link_are_one_resource_and_an_unknown_tool_writes_ev
 
     tool = declare(edit, ToolOptions(effect=Effect.WRITE))
     for text in ("a.txt", "./a.txt", "link"):
-        facts = Facts({"/path": Located(text, "a.txt", "file:/a.txt", exists=True)})
+        facts = Facts({text: Located(text, "a.txt", "file:/a.txt", exists=True)})
         arguments = freeze({"path": text, "old": "50", "new": "X"})
         assert accesses(tool, arguments, facts) == (Access("file:/a.txt", Mode.WRITE),)
     anything = declare(unknown, ToolOptions(effect=Effect.WRITE))

@@ -5,7 +5,19 @@ from typing import Annotated
 import pytest
 
 from callgate.calls import Access, Finding, Mode, freeze
-from callgate.tools import NO_FACTS, Facts, Toolset, WorkspacePath, accesses, gather, must_look, reads, writes
+from callgate.tools import (
+    NO_FACTS,
+    Context,
+    Facts,
+    Toolset,
+    WorkspacePath,
+    accesses,
+    declare,
+    gather,
+    must_look,
+    reads,
+    writes,
+)
 from tests.tools.shelf import Shelf
 
 tools = Toolset()
@@ -81,7 +93,7 @@ def test_a_part_that_cannot_be_named_is_everything_beside_the_rest() -> None:
 
 def test_a_path_that_cannot_be_used_is_a_finding_with_its_place() -> None:
     found = facts("write_file", {"path": "../a", "text": ""}, Shelf())
-    assert found.located == {"/path": Finding("OUTSIDE_WORKSPACE", "/path")}
+    assert found.located == {"../a": Finding("OUTSIDE_WORKSPACE", "/path")}
 
 
 def test_the_world_is_asked_for_each_path_once_in_its_mode() -> None:
@@ -115,3 +127,14 @@ def test_the_world_must_be_asked_just_where_it_has_something_to_say(
     assert tool is not None
     assert must_look(tool, freeze(arguments)) == asked
     assert (facts(name, arguments, shelf) != NO_FACTS) == asked
+
+
+def test_the_key_and_the_value_of_a_map_are_two_paths_though_they_have_one_pointer() -> None:
+    def read_many(pairs: dict[WorkspacePath, WorkspacePath]) -> None: ...
+
+    tool, shelf = declare(read_many), Shelf({"a": b"", "b": b""})
+    arguments = freeze({"pairs": {"a": "b"}})
+    found = gather(tool, arguments, shelf)
+    assert set(accesses(tool, arguments, found)) == {Access("file:/a", R), Access("file:/b", R)}
+    (bound,) = tool.bind(arguments, Context(files=shelf), found).kwargs.values()
+    assert bound == {"a": "b"}

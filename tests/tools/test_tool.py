@@ -86,7 +86,7 @@ def test_paths_open_through_the_context_under_the_names_that_were_judged() -> No
         return path.read_text()
 
     shelf = Shelf({"real": b"text", "x": b"default"})
-    facts = Facts({"/path": Located("link", "real", "file:/real", exists=True)})
+    facts = Facts({"link": Located("link", "real", "file:/real", exists=True)})
     bound = made(tool).bind(freeze({"path": "link"}), Context(files=shelf), facts)
     assert tool(**bound.kwargs) == "text"
     bound = made(tool).bind(freeze({}), Context(files=shelf))

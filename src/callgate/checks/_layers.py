@@ -50,6 +50,7 @@ class Answer(NamedTuple):
 
 
 PASSED: Final = Answer()
+_NOWHERE: Final = Finding("OUTSIDE_WORKSPACE", expected="a workspace; none is open here")
 
 
 def known(call: ToolCall, case: Case) -> Answer:
@@ -110,17 +111,12 @@ def _astray(call: ToolCall, tool: Tool, facts: Facts) -> tuple[Finding, ...]:
 
     The world said so, or there is no workspace in which to look for them.
     """
-    if facts.located:
-        return tuple(
-            replace(found, where=where)
-            for where, found in facts.located.items()
-            if isinstance(found, Finding)
-        )
-    return tuple(
-        Finding("OUTSIDE_WORKSPACE", touch.where, "a workspace; none is open here")
+    found = (
+        (touch.where, facts.located.get(touch.text, _NOWHERE))
         for touch in tool.touches(call.arguments)
         if touch.kind == "path"
     )
+    return tuple(dict.fromkeys(replace(one, where=where) for where, one in found if isinstance(one, Finding)))
 
 
 def _refused(permission: Permission, *, can_ask: bool) -> tuple[Finding, ...]:
@@ -160,7 +156,7 @@ def _versions(call: ToolCall, tool: Tool, facts: Facts) -> list[str | None]:
     written = [touch for touch in touches if touch.mode is Mode.WRITE] or touches
     current: list[str | None] = []
     for touch in written:
-        located = facts.located.get(touch.where)
+        located = facts.located.get(touch.text)
         if touch.kind == "path" and isinstance(located, Located):
             current.append(facts.versions.get(located.resource, located.version))
         elif touch.kind == "resource" and facts.versions.get(touch.text) is not None:

@@ -36,8 +36,8 @@ def gather(tool: Tool, arguments: FrozenDict, world: World) -> Facts:
                 found = replace(found, where=found.where or touch.where)
             else:
                 versions[found.resource] = found.version
-            if not isinstance(located.get(touch.where), Finding):
-                located[touch.where] = found
+            if not isinstance(located.get(touch.text), Finding):
+                located[touch.text] = found
         elif expects and touch.text != "*":
             versions[touch.text] = world.version(touch.text)
     return Facts(located, versions)
@@ -55,7 +55,7 @@ def accesses(tool: Tool, arguments: FrozenDict, facts: Facts) -> tuple[Access, .
         if touch.kind == "resource":
             found.append(Access(touch.text, touch.mode))
             continue
-        located = facts.located.get(touch.where)
+        located = facts.located.get(touch.text)
         found.append(
             Access(located.resource, touch.mode)
             if isinstance(located, Located)

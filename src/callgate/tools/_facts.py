@@ -69,9 +69,9 @@ class World(PathResolver, Versions, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was found: for each path's place in the arguments where it leads or why not.
+    """What was found: for each path as it was written where it leads or why not.
 
-    For each resource its version.
+    For each resource its version. Not by place: a map's key and its value have one pointer.
     """
 
     located: Mapping[str, Located | Finding] = field(default_factory=dict)

@@ -121,7 +121,7 @@ class Tool:
         signature = self.insides.signature
         if self.insides.model is None:
             return Binding((thaw(arguments),), dict.fromkeys(signature.hidden, context))
-        names = {one.text: one.relative for one in facts.located.values() if isinstance(one, Located)}
+        names = {text: one.relative for text, one in facts.located.items() if isinstance(one, Located)}
         values = self._read(arguments, Opening(context.files, names))
         for name in signature.hidden:
             values[name] = context
