@@ -139,6 +139,13 @@ def test_the_numpy_engine_is_an_engine(tiny_engine: NumpyEngine) -> None:
     assert engine.encode("hello") == [engine.token_bytes.index(b"hello")]
 
 
+def test_a_token_that_ends_a_turn_stands_for_no_text_whatever_its_kind(tmp_path: Path) -> None:
+    # Models of which the end is declared, but listed among the words of the vocabulary.
+    engine = NumpyEngine.open(tiny.write(tmp_path / "m.gguf", eos_token_id=77))
+    assert engine.end_ids == {0, 2, 77}
+    assert engine.control_ids == {0, 1, 2, 77}
+
+
 def test_the_published_weights_give_the_log_probabilities_of_a_float32_reference(smollm: NumpyEngine) -> None:
     for case in (case for case in GOLDEN["cases"] if len(case["ids"]) < 100):
         (found,) = smollm.logprobs([smollm.fork()], case["ids"])

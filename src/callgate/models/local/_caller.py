@@ -58,12 +58,11 @@ class Proposal:
     """What the model says, decoded while it is iterated over.
 
     ``scores`` are the log probabilities of the request under each tool offered and, under None, under no
-    tool. ``finish`` is None until the end is reached. Token counts are those of the part that wrote.
+    tool. ``finish`` is None until the end is reached. ``completion_tokens`` are those that it wrote.
     """
 
     tool: str | None
     scores: dict[str | None, float]
-    prompt_tokens: int = 0
     completion_tokens: int = 0
     finish: Finish | None = None
     chunks: Iterator[bytes] = field(default=iter(()), repr=False)
@@ -116,7 +115,7 @@ class LocalCaller:
         """
         engine = self._root.fork()
         logits = engine.eval(chat_ids(engine, messages))
-        proposal = Proposal(None, {}, prompt_tokens=engine.length)
+        proposal = Proposal(None, {})
         proposal.chunks = self._talk(proposal, engine, logits)
         return proposal
 
@@ -154,7 +153,6 @@ class LocalCaller:
         shown = [(each.request, each.arguments) for each in tool.examples[: self._options.examples]]
         steered = self._copying.steer(request, constants(shown))
         logits = engine.eval(engine.encode(ARGUMENTS))
-        proposal.prompt_tokens = engine.length
         scan = ObjectScan()
         token = int(self._openers[_best(logits[self._openers])])
         while token not in engine.control_ids:

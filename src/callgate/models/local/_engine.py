@@ -89,7 +89,7 @@ class NumpyEngine:
         self._cache = Cache(model.shape)
         self.token_bytes: Sequence[bytes] = tokenizer.token_bytes
         self.end_ids = tokenizer.end_ids
-        self.control_ids = tokenizer.control_ids
+        self.control_ids = tokenizer.control_ids | tokenizer.end_ids
 
     @classmethod
     def open(cls, path: Path, *, threads: int = 1, context: int | None = None) -> NumpyEngine:
