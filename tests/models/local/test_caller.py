@@ -1,5 +1,5 @@
 import json
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -193,5 +193,5 @@ def test_the_measured_share_of_requests_becomes_the_right_call(
 def test_no_request_stands_in_two_of_the_sets_nor_among_the_examples() -> None:
     sets = [{request for _, request, _ in REQUESTS[part]} for part in ("dev", "held_out", "demo")]
     sets.append({example.request for tool in TOOLS for example in tool.examples})
-    assert all(not one & other for one, other in pairwise([*sets, *sets]))
+    assert all(not one & other for one, other in combinations(sets, 2))
     assert [len(each) for each in sets[:3]] == [32, 32, 6]
