@@ -4,6 +4,7 @@ import pytest
 
 import callgate as cg
 from callgate.cli._board import Board, short
+from callgate.cli._screen import screen
 from tests.gate.turns import call, turn
 
 pytestmark = pytest.mark.anyio
@@ -66,3 +67,16 @@ async def test_what_a_tool_says_of_its_progress_is_shown_until_it_ends() -> None
 async def test_a_long_text_is_cut_to_one_line() -> None:
     assert short("a\n b" * 100, 10) == "a ba ba b…"
     assert short("short") == "short"
+    assert short("a\u2028b\x85c") == "a\u2028b\x85c"
+
+
+async def test_nothing_in_a_table_is_markup_or_unseen(capsys: pytest.CaptureFixture[str]) -> None:
+    board = Board()
+    async with cg.open_gate(cg.Toolset()) as gate:
+        gate.subscribe(board.hear)
+        await gate.handle(turn(call("x[/red]\x9b", at="[bold]\u202e")), "r")
+    screen.print(board.table())
+    out = capsys.readouterr().out
+    assert "x[/red]\\u009b" in out
+    assert "[bold]" in out
+    assert out.replace("\n", "").isprintable()

@@ -5,13 +5,13 @@ In: entries as they become durable. Out: a table. Promise: it shows what the rec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 
 from callgate.calls import (
@@ -30,7 +30,7 @@ from callgate.calls import (
     TurnHeard,
 )
 
-from ._screen import screen
+from ._screen import plain, screen
 
 _WIDTH = 56
 
@@ -117,11 +117,11 @@ class Board:
             code = CODES.get(row.why)
             table.add_row(
                 f"{key.turn}.{key.position}",
-                escape(row.name),
-                escape(short(row.arguments)),
+                plain(row.name),
+                plain(short(row.arguments)),
                 row.state,
                 str(code.layer) if code else "",
-                escape(row.why),
+                plain(row.why),
                 "" if row.seconds is None else f"{row.seconds * 1000:.0f}",
             )
         return table
@@ -166,5 +166,5 @@ _TAKE: Final[dict[type, Callable[[Board, Any], None]]] = {
 
 def short(text: str, width: int = _WIDTH) -> str:
     """A text on one line, cut where it is too long."""
-    line = " ".join(text.split())
+    line = re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
     return line if len(line) <= width else line[: width - 1] + "…"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from callgate.calls import StreamEvent, Turn
 from callgate.models import guess_dialect
@@ -15,7 +15,7 @@ from callgate.wire import DIALECTS, Decoder
 
 from ._exits import Exit
 from ._ladder import climb
-from ._screen import plainly, print_json, screen, stop
+from ._screen import plain, plainly, print_json, screen, stop
 
 
 def decode(
@@ -73,23 +73,21 @@ def _fields(event: StreamEvent) -> dict[str, Any]:
 
 def show_turn(turn: Turn) -> None:
     """The calls of a turn and the verdict on it, in words."""
-    if turn.text:
-        screen.print(f"text: {escape(turn.text)}")
+    # The name before each line of the text: a line of it must not pass for one of ours.
+    for line in turn.text.split("\n") if turn.text else ():
+        screen.print(f"text: {plain(line)}")
     for position, call in enumerate(turn.calls):
-        whole = (
-            "whole" if call.complete else f"not whole ({call.fault.code if call.fault else 'never closed'})"
-        )
-        screen.print(
-            f"call {position}: [bold]{escape(call.name)}[/bold] {escape(call.arguments_text or '{}')}"
-            f"  id={escape(str(call.call_id))}  {whole}"
-        )
+        why_not = call.fault.code if call.fault else "never closed"
+        state = "whole" if call.complete else f"not whole ({why_not})"
+        told = f" {plain(call.arguments_text or '{}')}  id={plain(str(call.call_id))}  {state}"
+        screen.print(Text.assemble(f"call {position}: ", (plain(call.name), "bold"), told))
     for ran in turn.server_calls:
-        screen.print(f"run by the server: {escape(ran.name)} {escape(ran.arguments_text)}", style="dim")
+        screen.print(plain(f"run by the server: {ran.name} {ran.arguments_text}"), style="dim")
     for fault in turn.faults:
-        screen.print(f"fault: {fault.code} {escape(fault.message)}", style="yellow")
+        screen.print(plain(f"fault: {fault.code} {fault.message}"), style="yellow")
     if turn.executable:
         screen.print(f"executable ({turn.finish})", style="green")
     elif turn.why_not:
-        screen.print(f"not executable: {turn.why_not} - {escape(turn.reason)}", style="red")
+        screen.print(plain(f"not executable: {turn.why_not} - {turn.reason}"), style="red")
     else:
         screen.print(f"nothing to execute ({turn.finish})")

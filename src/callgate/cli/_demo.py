@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import anyio
 import typer
-from rich.markup import escape
 
 from callgate.calls import AttemptKind, Offered, Status, ToolDefinition, ToolResult, Turn, TurnAsked
 from callgate.errors import TransportError
@@ -27,7 +26,7 @@ from ._crash import CrashReport, child, crash_and_resume
 from ._exits import Exit
 from ._recorded import DIALECT, recorded
 from ._scenes import SCENES, Scene, build
-from ._screen import COLOURS, confirmed, plainly, print_json, screen
+from ._screen import COLOURS, confirmed, plain, plainly, print_json, screen, whole
 
 RUN = "demo"
 NEEDED = 4
@@ -65,7 +64,7 @@ class Show:
     def say(self, text: str, style: str = "") -> None:
         """A line for people."""
         if not self.quiet:
-            screen.print(text, style=style or None)
+            screen.print(plain(text), style=style or None)
 
 
 def demo(
@@ -104,7 +103,7 @@ async def _play(show: Show) -> CrashReport:
     show.definitions = tools.definitions()
     started = time.monotonic()
     model = connect("local")
-    show.say(f"workspace {escape(str(workspace))}, model {escape(model.name)}, journal demo.db")
+    show.say(f"workspace {workspace}, model {model.name}, journal demo.db")
     board = show.board
     can_ask = show.yes or _is_terminal(show)
     async with open_gate(
@@ -126,10 +125,11 @@ def _is_terminal(show: Show) -> bool:
 
 async def _act(show: Show, gate: Gate, model: Model, scene: Scene, *, can_ask: bool) -> None:
     """One request: by the model, and by a recorded turn where the model does not reach what must be."""
-    show.say(f"\n[bold]{escape(scene.request)}[/bold]")
+    show.say("")
+    show.say(scene.request, "bold")
     start = time.monotonic()
     turn = await _ask(show, gate, model, scene.request)
-    show.say(f"  the model, after {time.monotonic() - start:.1f} s: {escape(short(_said(turn), 100))}")
+    show.say(f"  the model, after {time.monotonic() - start:.1f} s: {short(_said(turn), 100)}")
     results = await _handle(show, gate, turn, can_ask=can_ask)
     right = scene.right(results, show.folder / "workspace")
     shown = Shown(scene.request, right, results, _said(turn), time.monotonic() - start)
@@ -141,7 +141,7 @@ async def _act(show: Show, gate: Gate, model: Model, scene: Scene, *, can_ask: b
         decoder = Decoder(DIALECT, show.definitions)
         decoder.feed(recorded(name, **arguments))
         turn = decoder.close()
-        show.say(f"  recorded: {escape(short(_said(turn), 100))}")
+        show.say(f"  recorded: {short(_said(turn), 100)}")
         results = await _handle(show, gate, turn, can_ask=can_ask)
         fed = Shown(scene.request, shown.right, results, _said(turn), 0.0, recorded=True)
         _tell(show, fed)
@@ -185,15 +185,15 @@ async def _ask(show: Show, gate: Gate, model: Model, request: str) -> Turn:
         async for chunk in model.chunks(prepared):
             decoder.feed(chunk)
     except TransportError as problem:
-        show.say(f"  {escape(str(problem))}", "yellow")
+        show.say(f"  {problem}", "yellow")
     return decoder.close()
 
 
 async def _handle(show: Show, gate: Gate, turn: Turn, *, can_ask: bool) -> list[ToolResult]:
     results = await gate.handle(turn, RUN)
     for waiting in await gate.pending(RUN):
-        text = f"{waiting.call.name} {waiting.call.arguments_text}"
-        show.say(f"  waits for approval: {escape(text)} because {escape('; '.join(waiting.reasons))}", "cyan")
+        because = "; ".join(waiting.reasons)
+        show.say(f"  waits for approval: {whole(waiting.call)} because {because}", "cyan")
         if show.yes:
             approved, by = True, "--yes"
         elif can_ask:
@@ -220,16 +220,14 @@ def _tell(show: Show, shown: Shown) -> None:
         content = "; ".join(f"{finding.where} {finding.expected}" for finding in result.findings) or str(
             result.content
         )
-        show.say(f"  {result.status} {result.code} {escape(short(content, 90))}", COLOURS[result.status])
+        show.say(f"  {result.status} {result.code} {short(content, 90)}", COLOURS[result.status])
 
 
 def _close(show: Show, report: CrashReport, *, keep: bool) -> None:
-    screen.print(f"\nprocess {report.process} was killed after: {escape(report.killed_after)}")
+    screen.print(f"\nprocess {report.process} was killed after: {plain(report.killed_after)}")
     for result in report.results:
-        screen.print(
-            f"  {result.name} {result.status} {result.code} {escape(str(result.content))}",
-            style=COLOURS[result.status],
-        )
+        told = f"  {result.name} {result.status} {result.code} {result.content}"
+        screen.print(plain(told), style=COLOURS[result.status])
     screen.print(
         f"booked: {', '.join(report.booked)} - {'each at most once' if report.ok else 'SOMETHING IS WRONG'}"
     )
@@ -240,7 +238,7 @@ def _close(show: Show, report: CrashReport, *, keep: bool) -> None:
     screen.print(f"\n{right} of {len(show.done)} requests had the right effect.", style="bold")
     screen.print(_TRUST)
     if keep:
-        screen.print(f"kept in {escape(str(show.folder))}")
+        screen.print(f"kept in {plain(str(show.folder))}")
 
 
 def _document(show: Show, report: CrashReport) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 
 import anyio
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from callgate.calls import CallKey, Entry, Returned
 from callgate.gate import PendingApproval, replay
@@ -25,7 +25,7 @@ from callgate.workspace import Workspace, restore
 
 from ._board import short
 from ._exits import Exit
-from ._screen import plainly, print_json, screen, stop
+from ._screen import plain, plainly, print_json, screen, stop, whole
 
 journal = typer.Typer(
     help="Read the record, check its chain, answer what waits for a person.", no_args_is_help=True
@@ -83,7 +83,8 @@ def list_runs(path: Path_ = DEFAULT, as_json: Json = False) -> None:
     table = Table("run", "entries", "last", "ended", "held by", box=None)
     for run in runs:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.last_at))
-        table.add_row(escape(run.run), str(run.entries), when, run.ended or "goes on", escape(run.holder))
+        ended = plain(run.ended) or "goes on"
+        table.add_row(plain(run.run), str(run.entries), when, ended, plain(run.holder))
     screen.print(table)
 
 
@@ -121,7 +122,7 @@ def show(
         where = str(getattr(entry, "key", "")) or getattr(entry, "run", "")
         text = "  ".join(f"{name}={value}" for name, value in shown.items())
         line = f"{record.sequence:>4} {when} {type(entry).__name__:<15} {where}  "
-        screen.print(escape(line + (text if evidence else short(text, 160))))
+        screen.print(plain(line + (text if evidence else short(text, 160)), lines=bool(evidence)))
 
 
 def _fields(entry: Entry) -> dict[str, Any]:
@@ -141,9 +142,8 @@ def verify(
     elif not faults:
         screen.print("the chain is whole", style="green")
     for fault in () if as_json else faults:
-        screen.print(
-            f"{escape(fault.run)} entry {fault.sequence}: {fault.code} - {escape(fault.why)}", style="red"
-        )
+        told = f"{fault.run} entry {fault.sequence}: {fault.code} - {fault.why}"
+        screen.print(plain(told), style="red")
     raise typer.Exit(Exit.NOT_DONE if faults else Exit.OK)
 
 
@@ -160,10 +160,8 @@ def waiting(path: Path_ = DEFAULT, as_json: Json = False) -> None:
         )
         return
     for one in found:
-        screen.print(
-            f"[bold]{escape(str(one.key))}[/bold]  {escape(one.call.name)} {escape(one.call.arguments_text)}"
-        )
-        screen.print(f"    because {escape('; '.join(one.reasons))}", style="dim")
+        screen.print(Text.assemble((plain(str(one.key)), "bold"), f"  {whole(one.call)}"))
+        screen.print(plain(f"    because {'; '.join(one.reasons)}"), style="dim")
     if not found:
         screen.print("nothing waits")
 
@@ -209,9 +207,8 @@ def _decide(path: Path, text: str, answer: Answer, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": text, "decision": word, "by": answer.by})
     else:
-        screen.print(
-            f"{escape(text)} {word}; whoever holds the run takes it from here, or: callgate run --resume"
-        )
+        told = f"{text} {word}; whoever holds the run takes it from here, or: callgate run --resume"
+        screen.print(plain(told))
 
 
 @journal.command("restore")
@@ -240,4 +237,4 @@ def put_back(
     if as_json:
         print_json({"key": key, "path": relative})
     else:
-        screen.print(f"{escape(relative)} is back")
+        screen.print(plain(f"{relative} is back"))

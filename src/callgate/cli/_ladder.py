@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 
-from rich.markup import escape
 from rich.table import Table
 
 from callgate.calls import (
@@ -19,7 +18,7 @@ from callgate.calls import (
 )
 from callgate.wire import DIALECTS, Decoder, NdjsonParser, SseParser
 
-from ._screen import screen
+from ._screen import plain, screen
 
 _WIDTH = 90
 _PARSERS = {"sse": SseParser, "ndjson": NdjsonParser}
@@ -42,7 +41,7 @@ def climb(body: bytes, dialect: str) -> Turn:
     table.add_row(
         "turn",
         f"{len(turn.calls)} calls",
-        "executable" if turn.executable else f"not executable {turn.why_not}",
+        "executable" if turn.executable else plain(f"not executable {turn.why_not}"),
     )
     screen.print(table)
     return turn
@@ -81,4 +80,4 @@ def _said(event: StreamEvent) -> tuple[str, str]:
 
 
 def _short(text: str) -> str:
-    return escape(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")
+    return plain(text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…")

@@ -17,7 +17,7 @@ from callgate.errors import ConfigurationError
 from callgate.tools import LintFinding, Toolset
 
 from ._exits import Exit
-from ._screen import plainly, print_json, screen, stop
+from ._screen import plain, plainly, print_json, screen, stop
 
 
 def lint(
@@ -107,11 +107,7 @@ def _show(findings: list[LintFinding]) -> None:
         return
     table = Table("severity", "tool", "parameter", "finding", "mend", box=None)
     for finding in findings:
-        table.add_row(
-            str(finding.severity),
-            finding.tool,
-            finding.parameter,
-            f"{finding.code}: {finding.message}",
-            finding.mend,
-        )
+        told = f"{finding.code}: {finding.message}"
+        cells = (finding.severity, finding.tool, finding.parameter, told, finding.mend)
+        table.add_row(*map(plain, cells))
     screen.print(table)

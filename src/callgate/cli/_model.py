@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from callgate.models import DEFAULT_MODEL, find_model, get_model
 
-from ._screen import plainly, print_json, screen
+from ._screen import plain, plainly, print_json, screen
 
 model = typer.Typer(help="The embedded model's weights.", no_args_is_help=True)
 
@@ -25,7 +24,7 @@ def get(as_json: Json = False) -> None:
         print_json({"path": str(got.path), "sha256": got.sha256, "fetched": got.fetched})
     else:
         word = "fetched" if got.fetched else "found"
-        screen.print(f"{word} {escape(str(got.path))}, sha256 {got.sha256}")
+        screen.print(f"{word} {plain(str(got.path))}, sha256 {got.sha256}")
 
 
 @model.command()
@@ -38,4 +37,4 @@ def show(as_json: Json = False) -> None:
             {"path": str(path), "requirement": DEFAULT_MODEL.requirement, "sha256": DEFAULT_MODEL.file_sha256}
         )
     else:
-        screen.print(f"{escape(DEFAULT_MODEL.file)} from {DEFAULT_MODEL.requirement}: {escape(str(path))}")
+        screen.print(f"{plain(DEFAULT_MODEL.file)} from {DEFAULT_MODEL.requirement}: {plain(str(path))}")

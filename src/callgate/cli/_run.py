@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import anyio
 import anyio.abc
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from callgate.agent import Agent, AgentOptions, Limits, Outcome, Reason
 from callgate.calls import ApprovalAsked, Entry
@@ -24,7 +24,7 @@ from callgate.workspace import workspace_tools
 from ._board import Board
 from ._exits import Exit
 from ._journal import opened
-from ._screen import confirmed, plainly, print_json, screen, stop
+from ._screen import confirmed, plain, plainly, print_json, screen, stop, whole
 
 _FOR_EVER = 7 * 24 * 3600.0
 _SYSTEM = (
@@ -144,10 +144,12 @@ async def _ask_people(gate: Gate, board: Board, waiting: Iterable[ApprovalAsked]
         hear(question)
     gate.subscribe(hear)
     async for question in questions:
-        row = board.rows[question.key]
+        waits = {one.key: one.call for one in await gate.pending(question.key.run)}
+        if question.key not in waits:  # decided from another terminal meanwhile, or skipped
+            continue
         with board.paused():
-            screen.print(f"\n[bold]{escape(row.name)}[/bold] {escape(row.arguments)}")
-            screen.print(f"  because {escape('; '.join(question.reasons))}")
+            screen.print(Text.assemble("\n", (whole(waits[question.key]), "bold")))
+            screen.print(plain(f"  because {'; '.join(question.reasons)}"))
             approved = await confirmed("allow it?")
         await gate.decide(question.key, approved=approved, by="terminal")
 
@@ -157,17 +159,15 @@ def _tell(outcome: Outcome, *, as_json: bool) -> None:
         print_json(_document(outcome))
         return
     if outcome.text:
-        screen.print(escape(outcome.text))
+        screen.print(plain(outcome.text, lines=True))
     spent = f"{outcome.turns} turns, {outcome.calls} calls, {outcome.usage.total} tokens"
     about = " (estimated)" if outcome.usage.estimator else ""
-    screen.print(
-        f"{outcome.reason}: run {escape(outcome.run)}, {spent}{about}",
-        style="green" if outcome.ok else "yellow",
-    )
+    told = f"{outcome.reason}: run {outcome.run}, {spent}{about}"
+    screen.print(plain(told), style="green" if outcome.ok else "yellow")
     if outcome.detail:
-        screen.print(escape(outcome.detail), style="dim")
+        screen.print(plain(outcome.detail, lines=True), style="dim")
     if outcome.reason is Reason.PENDING:
-        screen.print(f"then: callgate journal waiting; callgate run --resume {escape(outcome.run)}")
+        screen.print(plain(f"then: callgate journal waiting; callgate run --resume {outcome.run}"))
 
 
 def _document(outcome: Outcome) -> dict[str, Any]:
