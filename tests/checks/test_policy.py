@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from callgate.calls import Access, Effect, Mode
 from callgate.checks import Permission, Policy, Rule
 from callgate.errors import ConfigurationError
-from tests.checks.bench import TOOLS, tool
+from callgate.tools import Tool, ToolOptions, declare_schema
+from tests.checks.bench import TOOLS, echo, tool
 
 ALLOW: Final = Rule(decision="allow")
 ASK: Final = Rule(decision="ask", reason="somebody should look")
@@ -234,3 +235,39 @@ def test_the_digest_tells_every_part_of_a_policy() -> None:
     ]
     assert len({policy.digest for policy in policies}) == len(policies)
     assert Policy((Rule("a", decision="deny"),)).digest == Policy([Rule("a", decision="deny")]).digest  # type: ignore[arg-type] # any sequence
+
+
+def test_a_class_may_be_said_as_a_word() -> None:
+    assert decided("delete_file", Rule(effect="irreversible", decision="deny")) == "deny"  # type: ignore[arg-type]
+    assert decided("search", Rule(effect="irreversible", decision="deny")) == "allow"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("more", [{"effect": "irreversable"}, {"effect": 3}, {"egress": 0}, {"egress": "no"}])
+def test_a_rule_that_could_never_match_is_refused(more: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        Rule(decision="deny", **more)
+
+
+def named(name: str, server: str = "") -> Tool:
+    options = ToolOptions(effect=Effect.IRREVERSIBLE, server=server)
+    return declare_schema(name, "", {}, echo, options)
+
+
+def test_a_tool_cannot_name_itself_into_what_is_allowed_of_a_server() -> None:
+    allow = Policy((Rule("files/*", decision="allow"),))
+    assert allow.decide(named("delete", "files"), ()).decision == "allow"
+    for outside in (named("files/delete", "evil"), named("files/delete")):
+        assert allow.decide(outside, ()).decision == "ask"
+
+
+def test_a_pattern_of_names_allows_no_server_that_is_called_so() -> None:
+    allow = Policy((Rule("get_*", decision="allow"),))
+    assert allow.decide(named("drop", "get_rich"), ()).decision == "ask"
+    assert allow.decide(named("get_x", "files"), ()).decision == "allow"
+
+
+@pytest.mark.parametrize("decision", ["ask", "deny"])
+def test_a_rule_that_holds_back_is_about_the_name_and_about_the_server(decision: Any) -> None:
+    held = Policy((Rule("files/*", decision=decision),), irreversible="allow")
+    for one in (named("delete", "files"), named("files/delete", "evil"), named("files/delete")):
+        assert held.decide(one, ()).decision == decision

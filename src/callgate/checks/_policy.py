@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from callgate.calls import Access, Effect, digest
 from callgate.errors import ConfigurationError
@@ -44,9 +44,10 @@ class Rule:
     """One row of a policy: which calls it is about, and what is decided of them.
 
     Args:
-        tool: Shell pattern over the tool's name, or over ``server/name`` for a tool of an MCP server. Case
-            counts only when the rule allows.
-        effect: Only tools of this class.
+        tool: Shell pattern over the tool's name, or over ``server/name`` for a tool of an MCP server. A rule
+            that allows takes a pattern with ``/`` for the second and any other for the first, case counting;
+            one that asks or denies tries both, since a server chooses the names of its tools.
+        effect: Only tools of this class; its word will do.
         resource: Only calls that touch this resource or what is below it (``file:/src`` covers
             ``file:/src/a.py``); each step may be a shell pattern (``file:/src/*.py``, ``ticket:*``). A rule
             that allows is about calls of which *every* access is covered; one that asks or denies about
@@ -57,7 +58,8 @@ class Rule:
         egress: Only tools that send data out, or only those that do not.
 
     Raises:
-        ConfigurationError: The decision is none of the three, or the pattern is empty.
+        ConfigurationError: The decision is none of the three, the effect or egress is none, or the pattern is
+            empty.
     """
 
     tool: str = "*"
@@ -72,6 +74,9 @@ class Rule:
         _check_word(self.decision, "decision")
         if not self.tool:
             raise ConfigurationError("a rule needs a pattern for the tool; '*' is every tool", rule=str(self))
+        if not (self.egress is None or isinstance(self.egress, bool)):
+            raise ConfigurationError("egress of a rule is true, false or not said", got=repr(self.egress))
+        object.__setattr__(self, "effect", _effect(self.effect))
 
     def __str__(self) -> str:
         """As a person reads it: ``deny delete_* on file:/src (reason)``."""
@@ -96,7 +101,8 @@ class Rule:
     def _names(self, tool: Tool) -> bool:
         names = (tool.name, f"{tool.server}/{tool.name}") if tool.server else (tool.name,)
         if self.decision == "allow":
-            return any(fnmatchcase(name, self.tool) for name in names)
+            named = names[1:] if "/" in self.tool else names[:1]
+            return any(fnmatchcase(name, self.tool) for name in named)
         return any(fnmatchcase(name.casefold(), self.tool.casefold()) for name in names)
 
     def _touches(self, accesses: Sequence[Access]) -> bool:
@@ -116,6 +122,15 @@ def _steps(resource: str) -> list[str]:
 def _agree(pattern: Sequence[str], steps: Sequence[str]) -> bool:
     """Whether one lies on the way to the other."""
     return all(fnmatchcase(step, part) for part, step in zip(pattern, steps, strict=False))
+
+
+def _effect(given: Any) -> Effect | None:
+    try:
+        return None if given is None else Effect(given)
+    except ValueError as problem:
+        raise ConfigurationError(
+            "no tool is of this class", got=repr(given), known=[str(effect) for effect in Effect]
+        ) from problem
 
 
 def _check_word(word: object, where: str) -> None:
