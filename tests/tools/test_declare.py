@@ -98,6 +98,13 @@ def test_on_a_raw_schema_tool_an_unguarded_path_makes_every_call_ask() -> None:
     assert raw({"properties": {"n": {"type": "integer"}}}).always_ask == ""
 
 
+def test_a_path_that_no_listed_property_shows_asks_too() -> None:
+    inner = {"type": "object", "properties": {"command": {"type": "string"}}}
+    assert raw({"$ref": "#/$defs/a", "$defs": {"a": inner}}).always_ask == "'command' is an unguarded command"
+    free = {"additionalProperties": {"type": "string", "format": "uri"}}
+    assert raw(free).always_ask == "'*' is an unguarded url"
+
+
 def test_a_server_cannot_say_that_its_path_is_guarded() -> None:
     sly = {
         "type": "string",

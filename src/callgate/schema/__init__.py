@@ -8,7 +8,7 @@ from ._docstrings import Docs, read_docstring
 from ._explain import describe
 from ._nearest import nearest
 from ._pydantic import Field, Model, build_model
-from ._shape import by_type, note, plain_top
+from ._shape import by_type, note, plain_top, types_of
 from ._signature import NOTHING, Signature, Slot, innermost, own_name, read_signature
 from ._strict import Strictness, close, undo
 from ._tidy import ANNOTATIONS, LIST, ONE, TABLE, Report, Tidy, tidy
@@ -54,5 +54,6 @@ __all__ = [
     "subschemas",
     "target",
     "tidy",
+    "types_of",
     "undo",
 ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from callgate.calls import pointer
-from callgate.schema import Path, children, resolve, target
+from callgate.schema import Path, children, resolve, target, types_of
 
 from ._followed import BY_FORMAT, FOLLOWED, Risk, by_words, is_narrow
 from ._markers import PATH, SOURCE, UNGUARDED
@@ -43,14 +43,19 @@ class Parameter:
 
 
 def classify(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Every parameter of a tool's schema, then each path, command or URL nested in one."""
+    """Every listed parameter of a tool's schema, each followed by the paths, commands and URLs nested in it.
+
+    Then those that stand elsewhere: under a reference or an alternative at the top, or a free name.
+    """
     required = schema.get("required") or ()
     found: list[Parameter] = []
     for name, subschema in (schema.get("properties") or {}).items():
         place = _Place(schema, (name,), (name,))
         found.append(_parameter(place, subschema, required=name in required))
         found.extend(_nested(place, subschema, set()))
-    return tuple(found)
+    unlisted = {keyword: held for keyword, held in schema.items() if keyword != "properties"}
+    found.extend(_nested(_Place(schema, (), ()), unlisted, set()))
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +75,15 @@ class _Place:
         return _Place(self.document, (*self.names, step), (*self.path, step))
 
 
-_SAME: Final = frozenset({"anyOf", "oneOf", "allOf", "if", "then", "else"})
-_MEMBERS: Final = frozenset(
-    {"items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties"}
-)
+_BRANCHES: Final = frozenset({"anyOf", "oneOf", "allOf", "if", "then", "else"})
+_SAME: Final = _BRANCHES | {"dependentSchemas", "dependencies"}
+_ITEMS: Final = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"})
+_FREE: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+"""Members whose names the caller chooses."""
 
 
 def _nested(place: _Place, schema: Any, seen: set[int]) -> Iterator[Parameter]:
-    """What is followed, or has a source, in the properties of objects.
+    """What is followed, or has a source, in the members of objects.
 
     Through arrays, maps and alternatives, once.
     """
@@ -86,13 +92,13 @@ def _nested(place: _Place, schema: Any, seen: set[int]) -> Iterator[Parameter]:
     seen.add(id(schema))
     yield from _nested(place, target(place.document, schema), seen)
     for steps, child in children(schema):
-        if steps[0] == "properties":
-            below = place.below(str(steps[1]))
+        if steps[0] == "properties" or steps[0] in _FREE:
+            below = place.below(str(steps[1]) if steps[0] == "properties" else None)
             parameter = _parameter(below, child)
             if parameter.kind in FOLLOWED or parameter.source:
                 yield parameter
             yield from _nested(below, child, seen)
-        elif steps[0] in _SAME or steps[0] in _MEMBERS:
+        elif steps[0] in _SAME or steps[0] in _ITEMS:
             yield from _nested(place if steps[0] in _SAME else place.below(None), child, seen)
 
 
@@ -100,12 +106,12 @@ def _parameter(place: _Place, schema: Any, *, required: bool = False) -> Paramet
     leaves = tuple(_leaves(place.document, schema, set()))
     description = str(resolve(place.document, schema).get("description") or "")
     reasons, sources = _said(leaves, UNGUARDED), _said(leaves, SOURCE)
-    kind = _kind(leaves, place.names[-1], description)
+    kind = _kind(leaves, place.names[-1] if place.names else "", description)
     is_guarded = (
         kind not in FOLLOWED or bool(reasons) or all(PATH in leaf for leaf in leaves if _is_text(leaf))
     )
     return Parameter(
-        name=".".join(place.names),
+        name=".".join(place.names) or "*",
         kind=kind,
         guarded=is_guarded,
         required=required,
@@ -127,17 +133,12 @@ def _leaves(document: Any, schema: Any, seen: set[int]) -> Iterator[dict[str, An
     yield schema
     yield from _leaves(document, target(document, schema), seen)
     for steps, child in children(schema):
-        if steps[0] in _SAME or steps[0] in {"items", "prefixItems"}:
+        if steps[0] in _BRANCHES or steps[0] in _ITEMS:
             yield from _leaves(document, child, seen)
 
 
 def _said(leaves: tuple[dict[str, Any], ...], key: str) -> list[str]:
     return list(dict.fromkeys(text for leaf in leaves for text in leaf.get(key, ())))
-
-
-def _types(schema: Mapping[str, Any]) -> set[str]:
-    types = schema.get("type", ())
-    return {types} if isinstance(types, str) else set(types)
 
 
 _CLOSED: Final = frozenset({"enum", "const"})
@@ -153,7 +154,7 @@ def _is_text(leaf: Mapping[str, Any]) -> bool:
     """
     if _CLOSED.intersection(leaf):
         return False
-    types = _types(leaf)
+    types = types_of(leaf)
     return "string" in types if types else not _ONLY_A_WAY.intersection(leaf)
 
 
@@ -162,7 +163,7 @@ def _kind(leaves: tuple[dict[str, Any], ...], name: str, description: str) -> Ri
     followed = next((kind for kind in kinds if kind in FOLLOWED), None)
     if followed:
         return followed
-    if any(_types(leaf) & {"object", "array"} or "properties" in leaf for leaf in leaves):
+    if any({"object", "array"}.intersection(types_of(leaf)) or "properties" in leaf for leaf in leaves):
         return "structured"
     return "free_text" if "free_text" in kinds else "value"
 
