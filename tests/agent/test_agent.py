@@ -18,6 +18,7 @@ from callgate.calls import (
     Status,
     StreamEvent,
     TextDelta,
+    TurnAsked,
 )
 from callgate.errors import ConfigurationError, LocalProtocolError, UnknownRunError
 from callgate.gate import open_gate
@@ -365,6 +366,61 @@ async def test_a_run_that_someone_else_stops_ends_with_its_calls_answered_and_ca
     assert again.ok
 
 
+async def test_a_run_that_is_stopped_while_the_model_speaks_runs_none_of_its_calls_and_asks_no_more() -> None:
+    asked = anyio.Event()
+    async with stage([WRITE_A, "fine"]) as on:
+
+        async def stop() -> None:
+            await asked.wait()
+            await on.gate.cancel("r", "ada")
+            stopped.set()
+
+        stopped = anyio.Event()
+        on.gate.subscribe(lambda entry: asked.set() if isinstance(entry, TurnAsked) else None)
+        agent = on.agent()
+        chunks = agent._model.chunks
+
+        async def held_back(prepared: Any) -> Any:
+            async for chunk in chunks(prepared):
+                await stopped.wait()
+                yield chunk
+
+        agent._model.chunks = held_back  # type: ignore[method-assign]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop)
+            outcome = await agent.run("Do it.", run="r")
+        again = await on.agent().resume("r")
+    assert (outcome.reason, on.desk.done) == (Reason.CANCELLED, [])
+    assert (again.ok, len(on.server.requests)) == (True, 2)
+
+
+async def test_a_run_that_went_on_and_was_killed_before_its_end_is_not_asked_again() -> None:
+    """Its first end is none any more: the answer stands in the journal."""
+    async with stage([[("d", "delete_note", {"title": "b"})], "gone"]) as on:
+        first = await on.run()
+        (waiting,) = await on.gate.pending("r")
+        await on.gate.decide(waiting.key, approved=True, by="ada")
+        finish, on.gate.finish = on.gate.finish, no_finish  # type: ignore[method-assign]
+        killed = await on.agent().resume("r")
+        on.gate.finish = finish  # type: ignore[method-assign]
+        assert [info.ended for info in await on.store.runs()] == [""]
+        again = await on.agent().resume("r")
+        assert [info.ended for info in await on.store.runs()] == ["answered"]
+    assert (first.reason, killed.text, again.text) == (Reason.PENDING, "gone", "gone")
+    assert len(on.server.requests) == 2
+
+
+async def no_finish(run: str, reason: str, text: str = "") -> None:
+    """Killed before the end of the run was written."""
+
+
+async def test_an_agent_leaves_nothing_behind_at_its_gate() -> None:
+    async with stage(["fine"] * 3) as on:
+        for number in range(3):
+            await on.agent().run("Do it.", run=f"r{number}")
+        assert on.gate._host.listeners == []
+
+
 async def test_a_loop_that_is_cancelled_in_the_middle_of_a_reply_hangs_up_and_can_go_on() -> None:
     answers = iter([Answer(reply("openai-chat", "Well", WRITE_A), cut_after=400, silent=True)])
     async with stage(lambda _: next(answers, Answer(reply("openai-chat", "fine")))) as on:
@@ -374,6 +430,7 @@ async def test_a_loop_that_is_cancelled_in_the_middle_of_a_reply_hangs_up_and_ca
         assert [type(entry).__name__ for entry in await on.entries()] == [
             "RunStarted",
             "TurnAsked",
+            "CancelRequested",
             "RunEnded",
         ]
         outcome = await on.agent().resume("r")

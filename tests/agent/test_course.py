@@ -171,8 +171,9 @@ def test_rounds_without_an_admitted_call_stop_the_run() -> None:
 def test_time_that_is_up_is_the_reason_even_where_calls_were_cancelled_for_it() -> None:
     run = course()
     run.hear(turn(calls=1), results(1, Status.NOT_RUN, "CANCELLED"))
-    assert run.stop(cancelled=True) is Reason.CANCELLED
-    assert run.stop(late=True, cancelled=True) is Reason.MAX_SECONDS
+    run.cancelled = True
+    assert run.stop() is Reason.CANCELLED
+    assert run.stop(late=True) is Reason.MAX_SECONDS
 
 
 def test_a_run_taken_up_again_is_forgiven_but_not_refunded() -> None:

@@ -109,7 +109,7 @@ async def test_a_decision_about_another_digest_runs_nothing() -> None:
     async with cg.open_gate(irreversible(ran), journal=store) as gate:
         await gate.handle(turn(call("drop", it="a")), "r")
         (waiting,) = await gate.pending("r")
-        await store.post(Decision(waiting.key, "0" * 64, approved=True, by="mallory", at=1.0))
+        await store.post(Decision(waiting.key, "0" * 64, approved=True, by="mallory", reason="", at=1.0))
         results = await gate.results("r")
         entries = [record.entry for record in await store.read("r")]
     assert ran == []
@@ -159,7 +159,9 @@ async def test_an_answer_from_another_process_is_found_while_the_caller_waits(tm
             other = await open_journal(path)
             while not (asked := await other.waiting("r")):
                 await anyio.sleep(0.01)
-            await other.post(Decision(asked[0].key, asked[0].digest, approved=True, by="ann", at=1.0))
+            await other.post(
+                Decision(asked[0].key, asked[0].digest, approved=True, by="ann", reason="", at=1.0)
+            )
             await other.close()
 
         tasks.start_soon(answer)

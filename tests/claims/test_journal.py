@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 C1 = CallKey("r", 0, 0, 0)
 ASKED = ApprovalAsked(C1, 3.0, "digest of c1", ("it deletes",))
-YES = Decision(C1, "digest of c1", approved=True, by="ada", at=4.0)
+YES = Decision(C1, "digest of c1", approved=True, by="ada", reason="", at=4.0)
 
 KILLED = """
 import sys, os, signal, anyio

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from callgate.calls import CallKey, CancelRequested, Effect, LostSight, Returned, RunStarted
+from callgate.calls import CallKey, CancelRequested, Effect, LostSight, Returned, RunEnded, RunStarted
 from callgate.checks import Policy
 from callgate.gate._decide import (
     _DECIDE,
@@ -75,8 +75,16 @@ def test_a_decision_about_a_call_that_does_not_wait_is_nothing() -> None:
 
 def test_cancelling_what_is_over_is_nothing() -> None:
     run, table = received("nope")
+    for key in (KEY, CallKey("r", 9, 9, 9)):
+        assert decide(run, CancelAsked("ann", 1.0, key), table) == []
+    evolve(run, RunEnded("r", 1.0, "answered"))
     assert decide(run, CancelAsked("ann", 1.0), table) == []
-    assert decide(run, CancelAsked("ann", 1.0, CallKey("r", 9, 9, 9)), table) == []
+
+
+def test_cancelling_a_run_that_goes_on_is_recorded_though_nothing_of_it_runs() -> None:
+    """The model may be speaking."""
+    run, table = received("nope")
+    assert decide(run, CancelAsked("ann", 1.0), table) == [CancelRequested("r", 1.0, "ann")]
 
 
 def test_cancelling_one_call_names_it() -> None:

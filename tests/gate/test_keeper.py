@@ -29,7 +29,7 @@ async def test_a_decision_in_the_inbox_is_heard_without_anybody_asking_for_resul
     async with cg.open_gate(dropping(ran), journal=store, options=options) as gate:
         await gate.handle(turn(call("drop")), "r")
         (waiting,) = await gate.pending("r")
-        await store.post(Decision(waiting.key, waiting.digest, approved=True, by="ann", at=1.0))
+        await store.post(Decision(waiting.key, waiting.digest, approved=True, by="ann", reason="", at=1.0))
         with anyio.fail_after(20):
             while not ran:
                 await anyio.sleep(0.01)

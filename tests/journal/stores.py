@@ -48,7 +48,7 @@ def decided(run: str, position: int = 0) -> Decided:
 
 
 def decision(run: str, position: int = 0, *, approved: bool = True, by: str = "ada") -> Decision:
-    return Decision(key(run, position), f"d{position}", approved, by, at=NOW)
+    return Decision(key(run, position), f"d{position}", approved, by, "", NOW)
 
 
 async def entries_of(store: Store, run: str) -> list[Entry]:

@@ -87,11 +87,11 @@ async def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> No
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE users (name TEXT)")
     connection.close()
+    before = path.read_bytes()
     with pytest.raises(ConfigurationError, match="another program"):
         await open_journal(f"sqlite:{path}")
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT name FROM sqlite_schema").fetchall() == [("users",)]
-    connection.close()
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["other.db"]
 
 
 async def test_a_newer_file_is_refused_and_not_touched(tmp_path: Path) -> None:

@@ -12,7 +12,16 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from callgate.calls import CancelRequested, Decided, Entry, Refused, RunEnded, RunStarted
+from callgate.calls import (
+    AttemptKind,
+    CancelRequested,
+    Decided,
+    Entry,
+    Refused,
+    RunEnded,
+    RunStarted,
+    TurnAsked,
+)
 from callgate.errors import JournalUnavailableError, LeaseHeldError, LeaseLostError, UnknownRunError
 from callgate.journal import GENESIS, Decision, Lease, Record, Store, encode_entry, open_journal
 from tests.journal.examples import EVERY, KEY
@@ -126,7 +135,7 @@ async def test_a_listed_run_tells_how_it_ended_until_it_goes_on(store: Store) ->
     await store.append(lease, [RunStarted("r", 1.0), RunEnded("r", 2.0, "done")])
     await store.append(lease, started("r", 0))
     assert [info.ended for info in await store.runs()] == ["done"]
-    await store.append(lease, [RunStarted("r", 3.0)])
+    await store.append(lease, [TurnAsked("r", 1, 0, AttemptKind.FIRST, "m", "d", 3.0)])
     assert [info.ended for info in await store.runs()] == [""]
 
 
@@ -250,7 +259,7 @@ async def test_the_second_answer_is_told_that_it_is_late(store: Store) -> None:
 async def test_an_answer_to_another_digest_stands_in_nobodys_way(store: Store) -> None:
     lease = await held(store)
     await store.append(lease, [asked("r")])
-    stale = Decision(key("r"), "another", approved=True, by="bob")
+    stale = Decision(key("r"), "another", approved=True, by="bob", reason="", at=NOW)
     assert await store.post(stale)
     assert await store.post(decision("r"))
     assert await store.take("r") == [stale, decision("r")]

@@ -16,9 +16,7 @@ from typing import Any, Final
 import anyio
 
 from callgate.calls import (
-    CancelRequested,
     Effect,
-    Entry,
     Finish,
     Offered,
     StreamEvent,
@@ -99,8 +97,6 @@ class Agent:
         self._tools_for = tools_for
         self._options = options or AgentOptions()
         self._parameters = freeze({"temperature": 0, **self._options.parameters})
-        self._cancelled: set[str] = set()
-        gate.subscribe(self._note)
 
     async def run(self, task: str, run: str | None = None) -> Outcome:
         """Do a task, as a new run.
@@ -138,6 +134,8 @@ class Agent:
             view = await self._gate.view(run)
         course, reason = self._course(view), None
         for told in view.turns:
+            if told.reopened:
+                course.reopen()
             reason = course.hear(told.turn or Turn(), told.results)
         course.calls = view.admitted
         if view.ended == Reason.ANSWERED:
@@ -146,25 +144,22 @@ class Agent:
             course.reopen()
         return await self._drive(course, None if view.ended else reason)
 
-    def _note(self, entry: Entry) -> None:
-        if isinstance(entry, CancelRequested) and entry.key is None:
-            self._cancelled.add(entry.run)
-
     def _course(self, view: RunView) -> Course:
         tools = list(self._gate.tools)
         polling = frozenset(tool.definition.name for tool in tools if tool.polling)
         reading = frozenset(tool.definition.name for tool in tools if tool.effect is Effect.READ)
-        return Course(view.run, view.task, view.system, self._limits, Progress(polling, reading))
+        course = Course(view.run, view.task, view.system, self._limits, Progress(polling, reading))
+        course.cancels = view.cancels
+        return course
 
     async def _drive(self, course: Course, reason: Reason | None = None) -> Outcome:
         """Turn after turn until there is a reason to stop."""
         seconds = self._limits.seconds
         deadline = float("inf") if seconds is None else anyio.current_time() + seconds
-        self._cancelled.discard(course.run)
         try:
             while reason is None:
-                late, cancelled = anyio.current_time() >= deadline, course.run in self._cancelled
-                reason = course.stop(late=late, cancelled=cancelled) or await self._turn(course, deadline)
+                late = anyio.current_time() >= deadline
+                reason = course.stop(late=late) or await self._turn(course, deadline)
             if self._options.last_answer and reason in _ANSWERABLE:
                 await self._turn(course, deadline, is_last_answer=True)
             await self._gate.finish(course.run, reason, course.text)
@@ -200,10 +195,11 @@ class Agent:
             course.detail = str(problem)
             return Reason.TRANSPORT
         turn = _counted(heard.turn, prepared)
+        course.cancelled = (await self._gate.view(course.run)).cancels > course.cancels
         await self._handle(course, replace(heard, turn=turn), offered, deadline)
         view = await self._gate.view(course.run)
         last = view.turns[-1]
-        course.calls = view.admitted
+        course.calls, course.cancelled = view.admitted, view.cancels > course.cancels
         reason = course.hear(last.turn or Turn(), last.results)
         if reason is None and turn.finish is Finish.ERROR:
             await anyio.sleep(self._options.pause_seconds)
@@ -220,7 +216,7 @@ class Agent:
                 course.run,
                 number=course.number,
                 offered=[definition.name for definition in offered],
-                budget=0 if late else course.budget(heard.turn.usage),
+                budget=0 if late or course.cancelled else course.budget(heard.turn.usage),
                 wait_for_approvals=self._options.wait_for_approvals,
                 body_digest=heard.body_digest,
             )

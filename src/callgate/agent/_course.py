@@ -32,7 +32,7 @@ class Course:
 
     ``number`` and ``attempt`` are those of the turn to ask for next. ``costs`` are the tokens of the
     exchanges, estimated where they were needed. ``codes`` are those of the last results, as far as they may
-    end the run.
+    end the run. ``cancels`` is how often the run had been cancelled before, ``cancelled``: it was since.
     """
 
     run: str
@@ -52,6 +52,8 @@ class Course:
     codes: frozenset[str] = frozenset()
     text: str = ""
     detail: str = ""
+    cancels: int = 0
+    cancelled: bool = False
 
     @property
     def is_last_turn(self) -> bool:
@@ -89,13 +91,13 @@ class Course:
         self.resent += 1
         return reason if self.resent > self.limits.resends or not _passes(turn) else None
 
-    def stop(self, *, late: bool = False, cancelled: bool = False) -> Reason | None:
+    def stop(self, *, late: bool = False) -> Reason | None:
         """Why no further turn may be asked for, or None. ``late``: the time is up."""
         limits, codes = self.limits, self.codes
         checks = (
             (Reason.PENDING, any(result.status is Status.PENDING for result in self.results)),
             (Reason.MAX_SECONDS, late),
-            (Reason.CANCELLED, cancelled),
+            (Reason.CANCELLED, self.cancelled),
             (Reason.MAX_TURNS, self.number >= limits.turns),
             (Reason.MAX_TOKENS, limits.tokens is not None and self.usage.total >= limits.tokens),
             (Reason.MAX_CALLS, "CALLS_EXHAUSTED" in codes),

@@ -280,7 +280,9 @@ def _cancel_asked(run: RunState, event: CancelAsked, _bench: Bench) -> list[Entr
     calls = (
         [run.calls[event.key]] if event.key in run.calls else run.calls.values() if event.key is None else ()
     )
-    if all(call.state in FINAL for call in calls):
+    # A run that goes on is to stop even where nothing of it runs: the model may be speaking.
+    goes_on = event.key is None and run.ended is None
+    if not goes_on and all(call.state in FINAL for call in calls):
         return []
     return [CancelRequested(run.run, event.at, event.by, event.key)]
 

@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 
 from callgate.calls import (
+    FINAL,
     CallKey,
     Entry,
     Finish,
@@ -88,6 +89,8 @@ class Gate:
             with anyio.CancelScope(shield=True), suppress(CallgateError):
                 await session.cancel("the caller")
             raise
+        if all(session.state.calls[key].state in FINAL for key in known.keys):
+            session.variables.pop((known.number, known.attempt), None)
         return results(session.state, known)
 
     async def results(self, run: str, number: int | None = None) -> list[ToolResult]:
@@ -134,7 +137,9 @@ class Gate:
         await note(self._host, entry.run, entry)
 
     async def finish(self, run: str, reason: str, text: str = "") -> None:
-        """Record that a run ended, and let go of it."""
+        """Record that a run ended, when nothing of it runs any more, and let go of it."""
+        session = await self._host.session(run)
+        await session.until(lambda: not (session.state.running or session.state.startable))
         session = await note(self._host, run, RunEnded(run, self._host.clock(), reason, text))
         await self._host.release(session)
 

@@ -118,6 +118,9 @@ class GateHost:
             raise GateClosedError(message, run=run)
         found = self.sessions.get(run)
         if found is not None:
+            if opening is not None and found.state.started is None:
+                # It was only looked at so far.
+                found.opening, found.is_nested = opening, opening.nested
             return found
         self._opening[run] = anyio.Event()
         try:

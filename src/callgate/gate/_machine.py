@@ -60,7 +60,13 @@ class Stop(msgspec.Struct, frozen=True, gc=False):
     key: CallKey
 
 
-Command = Execute | Stop
+class Close(msgspec.Struct, frozen=True, gc=False):
+    """Record that nobody need decide about this call any more: what it waited for came to nothing."""
+
+    key: CallKey
+
+
+Command = Execute | Stop | Close
 
 
 @dataclass(slots=True)
@@ -82,7 +88,6 @@ class CallState:
     code: str = ""
     because: CallKey | None = None
     outcome: Returned | Raised | LostSight | Reconciled | Decided | None = None
-    lost: LostSight | None = None
 
     @property
     def repeatable(self) -> bool:
@@ -94,7 +99,8 @@ class CallState:
 class TurnState:
     """One attempt at a turn.
 
-    ``heard`` is None while the reply has not ended. ``running`` counts its calls that run.
+    ``heard`` is None while the reply has not ended. ``running`` counts its calls that run. ``reopened``: the
+    run had ended, and went on with it.
     """
 
     number: int
@@ -103,15 +109,17 @@ class TurnState:
     heard: TurnHeard | None = None
     keys: tuple[CallKey, ...] = ()
     running: int = 0
+    reopened: bool = False
 
 
 @dataclass(slots=True)
 class RunState:
-    """A run as its entries tell it."""
+    """A run as its entries tell it. ``cancels`` counts how often all of it was to stop."""
 
     run: str
     started: RunStarted | None = None
     ended: RunEnded | None = None
+    cancels: int = 0
     turns: list[TurnState] = field(default_factory=list)
     calls: dict[CallKey, CallState] = field(default_factory=dict)
     startable: dict[CallKey, None] = field(default_factory=dict)
@@ -152,10 +160,8 @@ def evolve(run: RunState, entry: Entry) -> list[Command]:
 
 
 def _run_started(run: RunState, entry: RunStarted) -> list[Command]:
-    if run.started is None:
-        run.schedule = Schedule(entry.writes)
+    run.schedule = Schedule(entry.writes)
     run.started = entry
-    run.ended = None
     return []
 
 
@@ -165,14 +171,14 @@ def _run_ended(run: RunState, entry: RunEnded) -> list[Command]:
 
 
 def _turn_asked(run: RunState, entry: TurnAsked) -> list[Command]:
-    run.turns.append(TurnState(entry.turn, entry.attempt, asked=entry))
+    run.turns.append(TurnState(entry.turn, entry.attempt, asked=entry, reopened=_goes_on(run)))
     return []
 
 
 def _turn_heard(run: RunState, entry: TurnHeard) -> list[Command]:
     turn = run.turn(entry.turn, entry.attempt)
     if turn is None:
-        turn = TurnState(entry.turn, entry.attempt)
+        turn = TurnState(entry.turn, entry.attempt, reopened=_goes_on(run))
         run.turns.append(turn)
     turn.heard = entry
     turn.keys = tuple(call.key for call in entry.calls)
@@ -226,8 +232,7 @@ def _decided(run: RunState, entry: Decided) -> list[Command]:
     call.outcome = entry
     call.findings = entry.findings
     call.code = entry.findings[0].code if entry.findings else entry.code
-    _follow(run, run.schedule.withdraw(entry.key))
-    return []
+    return _follow(run, run.schedule.withdraw(entry.key))
 
 
 def _started(run: RunState, entry: Started) -> list[Command]:
@@ -255,7 +260,6 @@ def _raised(run: RunState, entry: Raised) -> list[Command]:
 def _lost_sight(run: RunState, entry: LostSight) -> list[Command]:
     call = _call(run, entry.key)
     call.code = "OUTCOME_UNKNOWN"
-    call.lost = entry
     return _settle(run, entry, Event.LOST, ok=False)
 
 
@@ -276,13 +280,12 @@ def _settle(
     if was_running:
         _turn_of(run, key).running -= 1
     # What was lost left the schedule then; what becomes of it later changes the record and no order.
-    if key in run.schedule:
-        _follow(run, run.schedule.done(key, ok))
-    return []
+    return _follow(run, run.schedule.done(key, ok)) if key in run.schedule else []
 
 
 def _cancel_requested(run: RunState, entry: CancelRequested) -> list[Command]:
     commands: list[Command] = []
+    run.cancels += entry.key is None
     # The last first: each is cancelled for its own sake, not skipped for another's.
     keys = [entry.key] if entry.key is not None else list(reversed(run.calls))
     for key in keys:
@@ -297,7 +300,7 @@ def _cancel_requested(run: RunState, entry: CancelRequested) -> list[Command]:
             call.code = "CANCELLED"
             run.startable.pop(key, None)
             if key in run.schedule:
-                _follow(run, run.schedule.withdraw(key))
+                commands += _follow(run, run.schedule.withdraw(key))
     return commands
 
 
@@ -335,7 +338,14 @@ def _turn_of(run: RunState, key: CallKey) -> TurnState:
     return turn
 
 
-def _follow(run: RunState, released: Released) -> None:
+def _goes_on(run: RunState) -> bool:
+    """A turn is asked for or heard: whether the run had ended, which it has no longer."""
+    had_ended, run.ended = run.ended is not None, None
+    return had_ended
+
+
+def _follow(run: RunState, released: Released) -> list[Command]:
+    commands: list[Command] = []
     for ready in released.ready:
         run.startable[ready] = None
     for skipped in released.skipped:
@@ -345,3 +355,6 @@ def _follow(run: RunState, released: Released) -> None:
         call.code = skipped.code
         call.because = skipped.because
         run.startable.pop(skipped.key, None)
+        if skipped.held:
+            commands.append(Close(skipped.key))
+    return commands

@@ -15,12 +15,12 @@ from typing import Protocol
 
 import anyio
 
-from callgate.calls import CallKey, Entry, RunStarted
+from callgate.calls import CallKey, CancelRequested, Entry, RunStarted
 from callgate.errors import CallgateError, GateClosedError, GateError
 from callgate.journal import Lease, Store
 
 from ._decide import Bench, CancelAsked, Dispatch, Happening, decide
-from ._machine import Command, Execute, RunState, Stop, evolve
+from ._machine import Close, Command, Execute, RunState, Stop, evolve
 from ._slots import Slots
 
 
@@ -198,8 +198,13 @@ class Session:
 
     def _apply(self, made: list[Entry], entries: list[Entry], commands: list[Command]) -> None:
         for entry in made:
-            commands.extend(evolve(self.state, entry))
-        entries.extend(made)
+            entries.append(entry)
+            for command in evolve(self.state, entry):
+                if isinstance(command, Close):
+                    # It is over already, so that this changes nothing but what the journal says is asked.
+                    entries.append(CancelRequested(self.state.run, entry.at, "the schedule", command.key))
+                else:
+                    commands.append(command)
 
     def _obey(self, commands: list[Command]) -> None:
         starting = [command.key for command in commands if isinstance(command, Execute)]

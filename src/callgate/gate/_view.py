@@ -29,7 +29,8 @@ from ._results import result_of
 class TurnView:
     """One attempt at a turn.
 
-    ``turn`` is None while the reply has not ended; ``results`` stand in call order.
+    ``turn`` is None while the reply has not ended; ``results`` stand in call order. ``reopened``: the run had
+    ended, and went on with this turn.
     """
 
     number: int
@@ -37,6 +38,7 @@ class TurnView:
     asked: TurnAsked | None
     turn: Turn | None
     results: tuple[ToolResult, ...]
+    reopened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,10 @@ class PendingApproval:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run: what was asked, its turns in order, and how it ended ("" while it has not)."""
+    """A run: what was asked, its turns in order, and how it ended ("" while it has not).
+
+    ``admitted`` counts its calls that may run, ``cancels`` how often all of it was to stop.
+    """
 
     run: str
     task: str
@@ -64,6 +69,7 @@ class RunView:
     pending: tuple[PendingApproval, ...]
     usage: Usage
     admitted: int
+    cancels: int
 
 
 def view(run: RunState) -> RunView:
@@ -78,6 +84,7 @@ def view(run: RunState) -> RunView:
         pending(run),
         _usage(run),
         sum(1 for call in run.calls.values() if call.definition),
+        run.cancels,
     )
 
 
@@ -116,7 +123,7 @@ def heard(entry: TurnHeard) -> Turn:
 
 def _turn_view(run: RunState, turn: TurnState) -> TurnView:
     told = heard(turn.heard) if turn.heard else None
-    return TurnView(turn.number, turn.attempt, turn.asked, told, tuple(results(run, turn)))
+    return TurnView(turn.number, turn.attempt, turn.asked, told, tuple(results(run, turn)), turn.reopened)
 
 
 def _waiting(call: CallState) -> PendingApproval:

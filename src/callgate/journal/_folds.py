@@ -13,7 +13,8 @@ from callgate.calls import (
     Entry,
     Refused,
     RunEnded,
-    RunStarted,
+    TurnAsked,
+    TurnHeard,
 )
 
 CLOSING: Final = (Decided, Refused, CancelRequested)
@@ -43,6 +44,7 @@ def ended(entries: Iterable[Entry], before: str = "") -> str:
     for entry in entries:
         if isinstance(entry, RunEnded):
             before = entry.reason
-        elif isinstance(entry, RunStarted):
+        elif isinstance(entry, TurnAsked) or (isinstance(entry, TurnHeard) and entry.digest):
+            # A reply without a digest is one that a recovery closed, which goes on with nothing.
             before = ""
     return before

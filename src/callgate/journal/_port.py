@@ -64,8 +64,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     digest: str
     approved: bool
     by: str
-    reason: str = ""
-    at: float = 0.0
+    reason: str
+    at: float
 
 
 class Journal(Protocol):

@@ -80,6 +80,7 @@ def connect(path: Path, wait_seconds: float, migrations: tuple[str, ...] = MIGRA
     try:
         connection = sqlite3.connect(path, wait_seconds, isolation_level=None, check_same_thread=False)
         try:
+            _version(connection)  # whose file it is, before anything of it is changed
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             migrate(connection, migrations)

@@ -176,13 +176,16 @@ def _release(lease: Lease, connection: sqlite3.Connection) -> None:
 
 
 def _read(run: str, start: int, connection: sqlite3.Connection) -> list[Record]:
-    """The chain is checked from the entry before ``start`` on."""
+    """The chain is checked from the entry before ``start`` on, and that it goes as far as it was written."""
     # CAST: whoever edits by hand may leave text where bytes were.
     rows = connection.execute(
         "SELECT sequence, CAST(line AS BLOB), CAST(digest AS BLOB) FROM entries JOIN runs ON runs.id = run_id"
         " WHERE run = ? AND sequence >= ? ORDER BY sequence",
         (run, max(start - 1, 0)),
     )
+    written = connection.execute(
+        "SELECT entries, CAST(head AS BLOB) FROM runs WHERE run = ?", (run,)
+    ).fetchone() or (0, genesis(run))
     records, head, place = [], genesis(run), start
     for sequence, line, digest in rows:
         if sequence == start - 1:
@@ -190,11 +193,17 @@ def _read(run: str, start: int, connection: sqlite3.Connection) -> list[Record]:
             continue
         head = follow(head, line)
         if sequence != place or head != digest:
-            message = "the record is not as it was written; verify says what happened to it"
-            raise JournalCorruptError(message, run=run, sequence=place)
+            raise _changed(run, place)
         records.append(Record(place, _decoded(run, place, line), head.hex()))
         place += 1
+    if start <= written[0] and (place, head) != written:
+        raise _changed(run, min(place, written[0] - 1))
     return records
+
+
+def _changed(run: str, sequence: int) -> JournalCorruptError:
+    message = "the record is not as it was written; verify says what happened to it"
+    return JournalCorruptError(message, run=run, sequence=sequence)
 
 
 def _decoded(run: str, sequence: int, line: bytes) -> Entry:

@@ -136,13 +136,14 @@ def _may_have_happened(job: Job) -> bool:
 
 
 def _is_lost(problem: BaseException | None, links: int) -> bool:
-    """Whether a broken connection was raised, is among what was raised, or is given as its cause."""
+    """Whether a broken connection was raised, is among what was raised, or stands behind it."""
     if problem is None or not links:
         return False
     if any(kind.__name__ in _LOST for kind in type(problem).__mro__):
         return True
     inner = problem.exceptions if isinstance(problem, BaseExceptionGroup) else ()
-    return any(_is_lost(one, links - 1) for one in (problem.__cause__, *inner))
+    behind = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+    return any(_is_lost(one, links - 1) for one in (behind, *inner))
 
 
 def _word(value: Any) -> str:

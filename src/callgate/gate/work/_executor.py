@@ -20,6 +20,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from callgate.calls import CallKey, LostSight, Raised, Reconciled, Returned
+from callgate.errors import ToolError
 from callgate.tools import NO_FACTS, DidNotHappen, Facts, Happened, Tool, gather, must_look
 
 from ._endings import as_late, failed, given_up, happened, moved, returned
@@ -95,6 +96,9 @@ class Executor:
                 raise
             entry = failed(job, RuntimeError("the tool raised a cancellation nobody asked for"), self.clock())
         except BaseException as problem:  # noqa: BLE001 - whatever a tool raises ends in its entry
+            if job.settled and not isinstance(problem, ToolError):
+                # It was interrupted where it waited: what that made it raise says nothing of the effect.
+                return
             entry = failed(job, problem, self.clock())
         self._settle(job, entry)
 
@@ -117,7 +121,7 @@ class Executor:
             value = job.variables.run(function, *binding.args, **binding.kwargs)
         else:
             value = await self._in_thread(job, self._sync)
-            if isinstance(value, Raised):
+            if isinstance(value, Raised | Returned):
                 return value
         if inspect.isasyncgen(value):
             value = _collected(value)
@@ -126,7 +130,10 @@ class Executor:
         return returned(job, value, self.clock())
 
     def _sync(self, job: Job) -> Any:
-        """In a worker thread: look once more, then call the function."""
+        """In a worker thread: look once more, call the function, make the entry.
+
+        What is yet to be awaited is given back as it is.
+        """
         tool = job.tool
         if tool is None:
             return None
@@ -138,8 +145,11 @@ class Executor:
         if not job.enters():
             return Raised(job.key, self.clock(), "STOPPED")
         value = tool.function(*binding.args, **binding.kwargs)
-        # The body of a generator is as blocking as a function's: it runs here too.
-        return list(itertools.islice(value, MAX_ROWS)) if inspect.isgenerator(value) else value
+        if inspect.isawaitable(value) or inspect.isasyncgen(value):
+            return value
+        # The body of a generator is as blocking as a function's, and so is making JSON of many rows.
+        rows = list(itertools.islice(value, MAX_ROWS)) if inspect.isgenerator(value) else value
+        return returned(job, rows, self.clock())
 
     def _must_look(self, job: Job) -> bool:
         return job.tool is not None and self.world is not None and must_look(job.tool, job.call.arguments)
@@ -192,7 +202,7 @@ class Executor:
             # The function only promised to do it, and nobody will wait for that.
             getattr(value, "close", bool)()
             return
-        entry = returned(job, value, self.clock()) if problem is None else failed(job, problem, self.clock())
+        entry = value if problem is None else failed(job, problem, self.clock())
         if isinstance(entry, Returned | Raised):
             job.report(as_late(entry))
 
