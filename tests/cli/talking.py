@@ -61,12 +61,16 @@ def finished(process: subprocess.Popen[str], seconds: float = 180) -> Said:
     return Said(process.returncode, out, err)
 
 
-def at_a_terminal(*words: str | Path, answer: str, **variables: str) -> tuple[int, str]:
-    """Run a command at a terminal, and type the answer to its question; its exit code and what it showed."""
+def at_a_terminal(*words: str | Path, answer: str | None, **variables: str) -> tuple[int, str]:
+    """Run a command at a terminal, and type the answer to its question; its exit code and what it showed.
+
+    With None it shows on the terminal and hears nothing from there: its input is empty.
+    """
     ours, its = pty.openpty()
     command = [sys.executable, "-m", "callgate", *(str(word) for word in words)]
     environment = {**os.environ, "TERM": "xterm", **variables}
-    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment)
+    heard = subprocess.DEVNULL if answer is None else its
+    process = subprocess.Popen(command, stdin=heard, stdout=its, stderr=its, env=environment)
     os.close(its)
     seen, until = b"", time.monotonic() + 180
     try:

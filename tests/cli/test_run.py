@@ -168,6 +168,29 @@ def test_a_person_is_asked_on_the_terminal_also_when_the_question_is_older(
     assert (folder / "a.txt").exists() == is_there
 
 
+def test_a_terminal_that_cannot_be_heard_is_not_asked(tmp_path: Path) -> None:
+    folder, journal = workspace(tmp_path), tmp_path / "j.db"
+    with Loopback(scripted("openai-chat", DELETING)) as server:
+        words = ("run", "delete it", "--workspace", folder, "--model", "openai:m", "--journal", journal)
+        code, seen = at_a_terminal(*words, answer=None, **variables("openai-chat", server.url))
+    assert code == 0, seen
+    assert "NO_APPROVER" in seen
+    assert "allow it?" not in seen
+    assert (folder / "a.txt").exists()
+
+
+def test_colour_that_was_forced_makes_no_terminal_of_a_pipe(tmp_path: Path) -> None:
+    folder, journal = workspace(tmp_path), tmp_path / "j.db"
+    with Loopback(scripted("openai-chat", DELETING)) as server:
+        words = ("run", "delete it", "--workspace", folder, "--model", "openai:m", "--journal", journal)
+        process = child(*words, FORCE_COLOR="1", **variables("openai-chat", server.url))
+        said = finished(process, seconds=100)
+    assert said.code == 0, said.err
+    assert "NO_APPROVER" in said.out
+    assert "\x1b[?25l" not in said.out  # no live table: nothing hides a cursor
+    assert (folder / "a.txt").exists()
+
+
 def test_ctrl_c_ends_with_130_and_the_record_says_so(tmp_path: Path) -> None:
     folder, journal = workspace(tmp_path), tmp_path / "j.db"
     with Loopback(scripted("openai-chat", DELETING)) as server:

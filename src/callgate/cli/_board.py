@@ -6,6 +6,7 @@ In: entries as they become durable. Out: a table. Promise: it shows what the rec
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -129,7 +130,8 @@ class Board:
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Show the table while it changes on a terminal, and once at the end elsewhere."""
-        if screen.is_terminal:
+        # Colour may be forced on a pipe; a cursor to move it still has none.
+        if screen.is_terminal and sys.stdout.isatty():
             with Live(self.table(), console=screen, auto_refresh=False) as self.live:
                 yield
             self.live = None

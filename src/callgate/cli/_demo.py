@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 import time
 from contextlib import nullcontext
@@ -26,7 +25,7 @@ from ._crash import CrashReport, child, crash_and_resume
 from ._exits import Exit
 from ._recorded import DIALECT, recorded
 from ._scenes import SCENES, Scene, build
-from ._screen import COLOURS, confirmed, plain, plainly, print_json, screen, whole
+from ._screen import COLOURS, can_ask, confirmed, plain, plainly, print_json, screen, whole
 
 RUN = "demo"
 NEEDED = 4
@@ -105,7 +104,6 @@ async def _play(show: Show) -> CrashReport:
     model = connect("local")
     show.say(f"workspace {workspace}, model {model.name}, journal demo.db")
     board = show.board
-    can_ask = show.yes or _is_terminal(show)
     async with open_gate(
         tools, workspace, f"sqlite:{show.folder / 'demo.db'}", options=GateOptions(can_ask=True)
     ) as gate:
@@ -113,24 +111,20 @@ async def _play(show: Show) -> CrashReport:
         await gate.begin(RUN, "the demo's six requests")
         with nullcontext() if show.quiet else board.shown():
             for scene in SCENES:
-                await _act(show, gate, model, scene, can_ask=can_ask)
+                await _act(show, gate, model, scene)
         await gate.finish(RUN, "answered")
     show.say(f"six requests in {time.monotonic() - started:.0f} s; a child process is killed now", "bold")
     return await crash_and_resume(show.folder, show.folder / "crash.db")
 
 
-def _is_terminal(show: Show) -> bool:
-    return sys.stdin.isatty() and screen.is_terminal and not show.quiet
-
-
-async def _act(show: Show, gate: Gate, model: Model, scene: Scene, *, can_ask: bool) -> None:
+async def _act(show: Show, gate: Gate, model: Model, scene: Scene) -> None:
     """One request: by the model, and by a recorded turn where the model does not reach what must be."""
     show.say("")
     show.say(scene.request, "bold")
     start = time.monotonic()
     turn = await _ask(show, gate, model, scene.request)
     show.say(f"  the model, after {time.monotonic() - start:.1f} s: {short(_said(turn), 100)}")
-    results = await _handle(show, gate, turn, can_ask=can_ask)
+    results = await _handle(show, gate, turn)
     right = scene.right(results, show.folder / "workspace")
     shown = Shown(scene.request, right, results, _said(turn), time.monotonic() - start)
     _tell(show, shown)
@@ -142,7 +136,7 @@ async def _act(show: Show, gate: Gate, model: Model, scene: Scene, *, can_ask: b
         decoder.feed(recorded(name, **arguments))
         turn = decoder.close()
         show.say(f"  recorded: {short(_said(turn), 100)}")
-        results = await _handle(show, gate, turn, can_ask=can_ask)
+        results = await _handle(show, gate, turn)
         fed = Shown(scene.request, shown.right, results, _said(turn), 0.0, recorded=True)
         _tell(show, fed)
         show.done.append(fed)
@@ -189,14 +183,14 @@ async def _ask(show: Show, gate: Gate, model: Model, request: str) -> Turn:
     return decoder.close()
 
 
-async def _handle(show: Show, gate: Gate, turn: Turn, *, can_ask: bool) -> list[ToolResult]:
+async def _handle(show: Show, gate: Gate, turn: Turn) -> list[ToolResult]:
     results = await gate.handle(turn, RUN)
     for waiting in await gate.pending(RUN):
         because = "; ".join(waiting.reasons)
         show.say(f"  waits for approval: {whole(waiting.call)} because {because}", "cyan")
         if show.yes:
             approved, by = True, "--yes"
-        elif can_ask:
+        elif can_ask() and not show.quiet:
             with show.board.paused():
                 approved = await confirmed("  allow it?")
             by = "terminal"

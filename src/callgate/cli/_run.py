@@ -24,7 +24,7 @@ from callgate.workspace import workspace_tools
 from ._board import Board
 from ._exits import Exit
 from ._journal import opened
-from ._screen import confirmed, plain, plainly, print_json, screen, stop, whole
+from ._screen import can_ask, confirmed, plain, plainly, print_json, screen, stop, whole
 
 _FOR_EVER = 7 * 24 * 3600.0
 _SYSTEM = (
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is a parameter: typer reads the s
 
 
 async def _go(asked: Asked) -> Outcome:
-    interactive = screen.is_terminal and not asked.as_json
+    interactive = can_ask() and not asked.as_json
     policy = Policy(
         rules=tuple(Rule(tool=pattern, decision="allow", reason="--yes-to") for pattern in asked.yes_to)
     )

@@ -92,6 +92,11 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+def can_ask() -> bool:
+    """Whether a person can read a question here and answer it: both sides are a terminal, coloured or not."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 async def confirmed(question: str) -> bool:
     """Ask on the terminal; only a yes is one. No thread waits, so that Ctrl-C ends it at once."""
     screen.print(Text.assemble(question, " ", ("[y/N]", "bold"), " "), end="")
