@@ -165,6 +165,61 @@ def test_a_raw_schema_that_cannot_be_judged_is_refused_with_its_place(
     assert refused.value.facts["tool"] == "get_x"
 
 
+def test_a_python_tool_takes_the_options_of_safety_too() -> None:
+    def get_page(url: str, ticket: str, options: "Nested") -> None: ...
+
+    more = {"url": "only logged", "/options/file": "a name in an archive"}
+    tool = declare(get_page, ToolOptions(unguarded=more, sources={"ticket": "request"}))
+    said = {p.name: (p.guarded, p.unguarded_reason, p.source) for p in tool.parameters}
+    assert said == {
+        "url": (True, "only logged", ""),
+        "ticket": (True, "", "request"),
+        "options": (True, "", ""),
+        "options.file": (True, "a name in an archive", ""),
+    }
+    raised = declare(get_page, ToolOptions(unguarded=more, hints={"destructiveHint": True}))
+    assert raised.effect is Effect.IRREVERSIBLE
+
+
+def test_an_option_names_a_nested_parameter_by_its_pointer() -> None:
+    edits = {"type": "array", "items": {"type": "object", "properties": {"file": {"type": "string"}}}}
+    schema = {"properties": {"edits": edits, "file": {"type": "string"}}}
+    assert raw(schema, unguarded={"/edits/*/file": "chrooted"}).always_ask == "'file' is an unguarded path"
+    assert raw(schema, unguarded={"file": "chrooted"}).always_ask == "'edits.file' is an unguarded path"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unguarded": {"path": " "}},
+        {"unguarded": {"path": None}},
+        {"unguarded": {"/path/x": "why"}},
+        {"unguarded": "path"},
+        {"sources": {"path": "requst"}},
+        {"sources": {"pth": "request"}},
+        {"phases": "plan"},
+        {"tags": "abc"},
+        {"tags": [1]},
+        {"egress": 0},
+        {"idempotent": "yes"},
+        {"hints": ["readOnlyHint"]},
+        {"effect": "reed"},
+    ],
+)
+def test_an_option_that_could_not_be_meant_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ToolDeclarationError):
+        raw({"properties": {"path": {"type": "string"}}}, **options)
+
+    def get_x(path: WorkspacePath) -> None: ...
+
+    with pytest.raises(ToolDeclarationError):
+        declare(get_x, ToolOptions(**options))
+
+
+def test_an_effect_said_as_a_word_is_the_effect() -> None:
+    assert raw({}, effect="write").effect is Effect.WRITE
+
+
 def test_declarations_that_cannot_work() -> None:
     class Tool: ...
 

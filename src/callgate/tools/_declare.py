@@ -10,19 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from callgate.calls import Effect
+from callgate.calls import Effect, pointer
 from callgate.errors import ToolDeclarationError, UnsupportedSchemaError
 from callgate.schema import Docs, Model, build_model, close_objects, read_docstring, read_signature, strip
 
 from ._context import Context
 from ._effects import raised_by_hints, said_by_name
 from ._making import Draft, compiled, make
-from ._markers import PREFIX, SOURCE, UNGUARDED
+from ._markers import PREFIX, UNGUARDED, Marker, source, unguarded
 from ._options import ToolOptions
 from ._risk import Parameter, classify
 from ._tool import Tool
 
 _PLAIN: Final = ToolOptions()
+_MARKS: Final[dict[str, Callable[[Any], Marker]]] = {"unguarded": unguarded, "sources": source}
 _MENDS: Final = {
     "path": "type it WorkspacePath",
     "command": "take a Literal of the commands that are meant",
@@ -54,10 +55,10 @@ def declare(function: Callable[..., Any], options: ToolOptions = _PLAIN) -> Tool
     model, docs = build_model(signature), read_docstring(signature.doc)
     schema = _with_descriptions(model, docs)
     draft = Draft(signature.name, schema, function, options, signature, docs, model)
-    parameters = classify(schema)
+    parameters = _with_options(classify(schema), options, signature.name)
     for parameter in parameters:
         _refuse_unguarded(parameter, draft)
-    return make(draft, effect, parameters)
+    return make(draft, raised_by_hints(effect, options.hints), parameters)
 
 
 def declare_schema(
@@ -85,12 +86,13 @@ def declare_schema(
     if len(signature.slots) != 1:
         message = "the function of a raw-schema tool takes the arguments as one dict"
         raise ToolDeclarationError(message, tool=name, mend="def call(arguments: dict[str, Any]) -> …")
-    closed = _annotated(_object_schema(schema, name), options, name)
+    # What a server says of its own parameters is not believed; the options are the host's word.
+    closed = strip(_object_schema(schema, name), PREFIX)
     effect = raised_by_hints(options.effect or said_by_name(name) or Effect.IRREVERSIBLE, options.hints)
     draft = Draft(name, closed, function, options, signature, Docs(what=description))
-    parameters = classify(closed)
-    open_ones = [f"{p.name!r} is an unguarded {p.kind}" for p in parameters if not p.guarded]
-    return replace(make(draft, effect, parameters), always_ask="; ".join(open_ones))
+    parameters = _with_options(classify(closed), options, name)
+    open_ones = (f"{p.name!r} is an unguarded {p.kind}" for p in parameters if not p.guarded)
+    return replace(make(draft, effect, parameters), always_ask="; ".join(dict.fromkeys(open_ones)))
 
 
 def _object_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
@@ -103,19 +105,29 @@ def _object_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
     return closed
 
 
-def _annotated(schema: dict[str, Any], options: ToolOptions, tool: str) -> dict[str, Any]:
-    """The schema with what the options say of its parameters; theirs is the only word that is believed."""
-    schema = strip(schema, PREFIX)
-    properties = dict(schema.get("properties") or {})
-    for key, said in ((UNGUARDED, options.unguarded), (SOURCE, options.sources)):
-        for name, value in said.items():
-            if not isinstance(properties.get(name), Mapping):
+def _with_options(
+    parameters: tuple[Parameter, ...], options: ToolOptions, tool: str
+) -> tuple[Parameter, ...]:
+    """The parameters with what the options say of them, by name or by place."""
+    for option, mark in _MARKS.items():
+        for name, value in getattr(options, option).items():
+            facts = {"tool": tool, "parameter": name, "option": option}
+            try:
+                marked = mark(value)
+            except ToolDeclarationError as problem:
+                raise ToolDeclarationError(problem.message, **{**problem.facts, **facts}) from problem
+            meant = {name, pointer((name,))}.intersection(parameter.where for parameter in parameters)
+            if not meant:
                 message = "an option names a parameter that the schema does not list"
-                raise ToolDeclarationError(
-                    message, tool=tool, parameter=name, option=key.removeprefix(PREFIX)
-                )
-            properties[name] = {**properties[name], key: [value]}
-    return {**schema, "properties": properties} if properties else schema
+                raise ToolDeclarationError(message, **facts)
+            parameters = tuple(_marked(p, marked) if p.where in meant else p for p in parameters)
+    return parameters
+
+
+def _marked(parameter: Parameter, marker: Marker) -> Parameter:
+    if marker.key == UNGUARDED:
+        return replace(parameter, guarded=True, unguarded_reason=marker.value)
+    return replace(parameter, source=marker.value)
 
 
 def _with_descriptions(model: Model, docs: Docs) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def unguarded(reason: str) -> Marker:
     Raises:
         ToolDeclarationError: The reason is blank.
     """
-    if not reason.strip():
+    if not isinstance(reason, str) or not reason.strip():
         message = "unguarded() needs a reason that a reviewer can judge"
         raise ToolDeclarationError(message)
     return Marker(UNGUARDED, reason.strip())

@@ -44,12 +44,15 @@ class ToolOptions:
         polling: Calling it again with the same arguments makes sense.
         expected_version: The parameter that holds the version the model saw.
         accesses: Resources it touches, from ``reads`` and ``writes``.
-        unguarded: For raw schemas: parameter (or its JSON Pointer) → why it needs no guard.
-        sources: For raw schemas: parameter → where its value must come from.
-        hints: For raw schemas: the ``annotations`` an MCP server gives; they may raise the class, never
-            lower it.
+        unguarded: Parameter → why it needs no guard. One inside another is named by its JSON Pointer, with
+            ``*`` for any item or name: ``/edits/*/file``.
+        sources: Parameter → where its value must come from.
+        hints: The ``annotations`` an MCP server gives; they may raise the class, never lower it.
         server: The MCP server it comes from: with the name, its identity for rules.
         replace: It takes the place of the tool of the same name.
+
+    Raises:
+        ToolDeclarationError: The effect is none, or an option has a value of another kind.
     """
 
     effect: Effect | None = None
@@ -79,11 +82,27 @@ class ToolOptions:
     server: str = ""
     replace: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse what could not be meant: a word taken for its letters, a number for a yes."""
+        object.__setattr__(self, "effect", _effect(self.effect))
+        for name in ("tags", "phases"):
+            held = getattr(self, name)
+            if isinstance(held, str) or not all(isinstance(word, str) for word in held):
+                raise _other(name, held, "a list of words")
+        for name in ("egress", "idempotent", "polling", "replace"):
+            held = getattr(self, name)
+            if not isinstance(held, bool) and (held is not None or name != "egress"):
+                raise _other(name, held, "true or false")
+        for name in ("unguarded", "sources", "hints"):
+            held = getattr(self, name)
+            if not isinstance(held, Mapping):
+                raise _other(name, held, "names with what is said of each")
+
     def but(self, **more: Any) -> ToolOptions:
         """The same with some changed.
 
         Raises:
-            ToolDeclarationError: A name is no option, or the effect is none.
+            ToolDeclarationError: A name is no option, or a value is of another kind.
         """
         known = [one.name for one in dataclasses.fields(self)]
         for name in more:
@@ -92,9 +111,12 @@ class ToolOptions:
                 mend = f"did you mean {near!r}?" if near else "see ToolOptions"
                 message = "this is no option of a tool"
                 raise ToolDeclarationError(message, option=name, mend=mend)
-        if "effect" in more:
-            more["effect"] = _effect(more["effect"])
         return dataclasses.replace(self, **more)
+
+
+def _other(option: str, got: Any, mend: str) -> ToolDeclarationError:
+    message = "the option has a value of another kind"
+    return ToolDeclarationError(message, option=option, got=repr(got), mend=f"give {mend}")
 
 
 def _effect(given: Any) -> Effect | None:
