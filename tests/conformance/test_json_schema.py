@@ -64,3 +64,16 @@ def test_the_only_required_tests_in_the_baseline_take_formats_for_comments() -> 
     known = json.loads(BASELINE.read_text())
     assert known["draft7/*.json"] == []
     assert all(name.endswith("is only an annotation by default") for name in known["draft2020-12/*.json"])
+
+
+# docs/explanation/dependencies.md says these.
+@needs_corpus
+@pytest.mark.parametrize(
+    ("draft", "agreed", "required"), [("draft2020-12", 1280, 1299), ("draft7", 927, 927)]
+)
+def test_so_many_of_the_required_tests_are_answered_as_the_suite_does(
+    draft: str, agreed: int, required: int
+) -> None:
+    files = (json.loads(path.read_text()) for path in (SUITE / "tests" / draft).glob("*.json"))
+    assert sum(len(group["tests"]) for groups in files for group in groups) == required
+    assert required - len(json.loads(BASELINE.read_text())[f"{draft}/*.json"]) == agreed
