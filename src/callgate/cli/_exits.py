@@ -17,10 +17,11 @@ class Exit(IntEnum):
 
 
 EXITS: dict[Exit, str] = {
-    Exit.OK: "It was done: the model answered, the file decodes to an executable turn, nothing was found.",
+    Exit.OK: "It was done: the model answered, the file decodes to an executable turn or a finished answer, "
+    "the linter found no error (warnings and notes are no errors), the journal's chain is whole.",
     Exit.NOT_DONE: "It ran, and the answer is no: the run ended for another reason, the turn is not "
-    "executable, the linter or the journal's chain has findings.",
-    Exit.USAGE: "The command line cannot be meant that way.",
+    "executable, the linter found an error, the journal's chain is broken, the call waits no longer.",
+    Exit.USAGE: "The command line cannot be meant that way, or what it names is missing or of another kind.",
     Exit.PENDING: "A call waits for a person; approve or deny it, then resume the run.",
     Exit.FAILED: "Something outside failed: a file, the journal, the model. A line on stderr says what.",
     Exit.INTERRUPTED: "Ctrl-C. What ran stands in the journal, and the run can be resumed.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -18,6 +17,23 @@ from callgate.tools import LintFinding, Toolset
 
 from ._exits import Exit
 from ._screen import plain, plainly, print_json, screen, stop
+
+_WANTED = '[{"name", "description", "inputSchema", "annotations"}, ...], or such an array under "tools"'
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """A tool as an MCP server lists it."""
+
+    name: str = ""
+    description: str | None = None
+    parameters: dict[str, Any] | None = msgspec.field(default=None, name="inputSchema")
+    hints: dict[str, Any] | None = msgspec.field(default=None, name="annotations")
+
+
+class _Listing(msgspec.Struct, frozen=True):
+    """The answer to ``tools/list``."""
+
+    tools: list[_Row]
 
 
 def lint(
@@ -56,6 +72,8 @@ def _toolsets(target: str, refused: list[LintFinding]) -> list[Toolset]:
 
 def _loaded(place: str) -> ModuleType:
     if not place.endswith(".py"):
+        if not all(place.split(".")):
+            stop(f"{place!r} is no module's name", Exit.USAGE)
         sys.path.insert(0, "")
         try:
             return importlib.import_module(place)
@@ -73,27 +91,19 @@ def _loaded(place: str) -> ModuleType:
 def _from_json(path: Path, refused: list[LintFinding]) -> Toolset:
     """MCP definitions: an array of tools, or an object with one under ``tools``."""
     try:
-        told: Any = msgspec.json.decode(path.read_bytes())
-    except msgspec.DecodeError as problem:
+        told = msgspec.json.decode(path.read_bytes(), type=list[_Row] | _Listing)
+    except msgspec.ValidationError as problem:
+        stop(f"{path} holds no MCP tool definitions: {problem}; wanted: {_WANTED}", Exit.USAGE)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         stop(f"{path} is not JSON: {problem}", Exit.USAGE)
-    rows: Iterable[Any] = told.get("tools", ()) if isinstance(told, dict) else told
     tools = Toolset(path.stem)
-    for row in rows:
-        name = str(row.get("name", ""))
+    for row in told.tools if isinstance(told, _Listing) else told:
+        schema = {"type": "object"} if row.parameters is None else row.parameters
         try:
-            tools.schema_tool(
-                name,
-                str(row.get("description") or ""),
-                row.get("inputSchema") or {"type": "object"},
-                _not_here,
-                hints=row.get("annotations") or {},
-            )
+            tools.schema_tool(row.name, row.description or "", schema, _not_here, hints=row.hints or {})
         except ConfigurationError as problem:
-            refused.append(
-                LintFinding(
-                    problem.code, name, "", problem.message, str(problem.facts.get("mend", "")), "error"
-                )
-            )
+            mend = str(problem.facts.get("mend", ""))
+            refused.append(LintFinding(problem.code, row.name, "", problem.message, mend, "error"))
     return tools
 
 
