@@ -1,5 +1,6 @@
 """The tolerant reading: what it makes of events that typed decoding refuses."""
 
+import time
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callgate.wire._loose import Loose, fit, has_half, joined, opened, read, verbatim, whole
+from tests.growth import grows_linearly
 
 
 class Inner(msgspec.Struct):
@@ -20,6 +22,7 @@ class Outer(msgspec.Struct):
     inner: Inner | None = None
     every: list[Inner] | None = None
     raw: msgspec.Raw = msgspec.Raw()
+    raws: list[msgspec.Raw] | None = None
     anything: Any = None
 
 
@@ -52,6 +55,37 @@ def test_an_object_where_text_was_declared_is_its_verbatim_text() -> None:
 
 def test_a_scalar_is_kept_raw_as_json() -> None:
     assert bytes(fitted('{"raw":"a"}').raw) == b'"a"'
+    assert fitted('{"raws":["a" , 1e2,{"x": 1}]}').raws == [
+        msgspec.Raw(b'"a"'),
+        msgspec.Raw(b"1e2"),
+        msgspec.Raw(b'{"x": 1}'),
+    ]
+
+
+@pytest.mark.parametrize(
+    "told", ["true", "1", "1.0", "-0.0", "0", "NaN", "1e999", '"x"', '{"a":1,"a":2}', '{"a":2}', "[ 1 ]"]
+)
+def test_a_verbatim_text_is_that_of_its_own_place_whatever_else_is_equal(told: str) -> None:
+    others = ['{"n":true}', '{"n":1}', '{"n":1.0}', '{"n":0}', '{"n":{"a":2}}', '{"n":"x"}']
+    every = [*others, f'{{"n":{told}}}', *others]
+    listed = ",".join(f' {{"text" : {text} }}' for text in every)
+    found = fitted(f'{{"every":[{listed}],"anything":{{"text":{{"n":1}},"every":[]}},"count":"1"}}')
+    assert [inner.text for inner in found.every or ()] == every
+
+
+def test_a_name_written_with_escapes_has_its_verbatim_text_too() -> None:
+    assert fitted(r'{"n\u0061me":{"a" :1}}').name == '{"a" :1}'
+    assert fitted('{"name":{"a":1},"name":{"a":2}}').name == '{"a":2}'
+
+
+def test_verbatim_texts_take_time_that_grows_with_the_event_and_no_faster() -> None:
+    def seconds(size: int) -> float:
+        text = ",".join(f'{{"text":{{"n":{number}}}}}' for number in range(size))
+        begin = time.process_time()
+        fitted(f'{{"every":[{text}]}}')
+        return time.process_time() - begin
+
+    assert grows_linearly(seconds, 500)
 
 
 @pytest.mark.parametrize("data", [b"", b"[1]", b"1", b"{", b"null", b'{"a":1}x', b"[" * 100_000])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -23,7 +23,13 @@ T = TypeVar("T", bound=msgspec.Struct)
 _info = cache(inspect.type_info)
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
+_BETWEEN: Final = re.compile(r"[ \t\r\n,:]*")
 _DECODER: Final = json.JSONDecoder()
+
+Key = str | int
+"""Where a value stands: a name in an object, a place in an array."""
+Parts = Callable[[], dict[Key, str]]
+"""The verbatim texts of what stands in an object or array; read only where one of them is asked for."""
 
 
 class Loose(NamedTuple):
@@ -49,7 +55,7 @@ def read(data: bytes) -> Loose | None:
 
 def fit(kind: type[T], loose: Loose) -> T:
     """The value as a struct: whatever fits its declared fields."""
-    fitted: T = _struct(_info(kind), loose.value, loose.text)
+    fitted: T = _struct(_info(kind), loose.value, cache(lambda: _parts(loose.text)))
     return fitted
 
 
@@ -96,18 +102,26 @@ def has_half(text: str) -> bool:
     return False
 
 
-def _slice(value: Any, name: str, text: str) -> str:
-    """The verbatim text of an object or array that stands under this name."""
-    return next((part for held, part in _slices(text, name) if held == value), "")
+def _parts(text: str) -> dict[Key, str]:
+    """The verbatim texts of what stands in an object or array. Of two under one name the last counts."""
+    parts: dict[Key, str] = {}
+    at = _past(text, _past(text, 0) + 1)
+    is_object = text.lstrip()[0] == "{"
+    while text[at] not in "}]":
+        key: Key = len(parts)
+        if is_object:
+            key, at = _DECODER.raw_decode(text, at)
+        start = _past(text, at)
+        _, end = _DECODER.raw_decode(text, start)
+        parts[key] = text[start:end]
+        at = _past(text, end)
+    return parts
 
 
-def _slices(text: str, name: str) -> Iterator[tuple[Any, str]]:
-    # A quote inside a JSON string has a backslash before it, so this finds names only.
-    opening = re.compile(rf'"{re.escape(name)}"\s*:\s*(?=[{{\[])')
-    end = 0
-    while match := opening.search(text, end):
-        value, end = _DECODER.raw_decode(text, match.end())
-        yield value, text[match.end() : end]
+def _past(text: str, at: int) -> int:
+    """Past what stands between two values of a text that is known to be JSON."""
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at
 
 
 def _whole_all(value: Any) -> Any:
@@ -118,34 +132,39 @@ def _whole_all(value: Any) -> Any:
     return [_whole_all(item) for item in value] if isinstance(value, list) else value
 
 
-def _struct(info: Any, value: dict[str, Any], text: str) -> Any:
+def _struct(info: Any, value: dict[str, Any], parts: Parts) -> Any:
     fitted = {
         field.name: held
         for field in info.fields
         if (given := value.get(field.encode_name)) is not None
-        and (held := _field(field.type, given, field.encode_name, text)) is not None
+        and (held := _field(field.type, given, field.encode_name, parts)) is not None
     }
     return info.cls(**fitted)
 
 
-def _field(info: Any, value: Any, name: str, text: str) -> Any:
+def _field(info: Any, value: Any, key: Key, parts: Parts) -> Any:
     if isinstance(info, inspect.UnionType):
         info = next(kind for kind in info.types if not isinstance(kind, inspect.NoneType))
     match info, value:
         case inspect.StructType(), dict():
-            return _struct(info, value, text)
+            return _struct(info, value, _inside(parts, key))
         case inspect.ListType(), list():
-            return [held for item in value if (held := _field(info.item_type, item, name, text)) is not None]
-        case inspect.StrType() | inspect.RawType(), dict() | list():
-            part = _slice(value, name, text)
-            return part if isinstance(info, inspect.StrType) else msgspec.Raw(part.encode())
+            inner, kind = _inside(parts, key), info.item_type
+            every = (_field(kind, item, place, inner) for place, item in enumerate(value))
+            return [held for held in every if held is not None]
         case inspect.RawType(), _:
-            return msgspec.Raw(json.dumps(value).encode())
+            return msgspec.Raw(parts()[key].encode())
+        case inspect.StrType(), dict() | list():
+            return parts()[key]
         case inspect.StrType(), str():
             return value
         case inspect.IntType(), int() | float() | str():
             return _integer(value)
     return _whole_all(value) if isinstance(info, inspect.AnyType) else None
+
+
+def _inside(parts: Parts, key: Key) -> Parts:
+    return cache(lambda: _parts(parts()[key]))
 
 
 def _integer(value: float | str) -> int | None:

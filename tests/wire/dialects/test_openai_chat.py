@@ -224,3 +224,13 @@ def seconds(count: int) -> float:
 @pytest.mark.no_cover
 def test_looking_for_the_next_call_costs_no_more_than_linear_time() -> None:
     assert grows_linearly(seconds, 2_000)
+
+
+def test_arguments_that_come_as_equal_objects_stay_those_of_their_own_call() -> None:
+    texts = ['{"n":true}', '{"n":1}', '{"n":1.0}', '{"n": 1}']
+    body = chat(chunk(*(piece(n, id=f"c{n}", name="t", arguments=f"@{n}") for n in range(len(texts)))))
+    for number, text in enumerate(texts):
+        body = body.replace(f'"@{number}"'.encode(), text.encode())
+    turn = every_way(body)
+    assert [call.arguments_text for call in turn.calls] == texts
+    assert turn.executable
