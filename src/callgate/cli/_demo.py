@@ -36,16 +36,28 @@ _TRUST = (
 )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """A recorded turn and what came of it."""
+
+    said: str
+    results: list[ToolResult]
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
-    """One request and what came of it."""
+    """One request, what the model made of it, and what came of that.
+
+    ``recorded`` is the turn that was fed because the model did not propose what must be shown; None where it
+    did, or where nothing must be.
+    """
 
     request: str
     right: bool
     results: list[ToolResult]
     said: str
     seconds: float
-    recorded: bool = False
+    recorded: Fed | None = None
 
 
 @dataclass(slots=True)
@@ -126,22 +138,26 @@ async def _act(show: Show, gate: Gate, model: Model, scene: Scene) -> None:
     show.say(f"  the model, after {time.monotonic() - start:.1f} s: {short(_said(turn), 100)}")
     results = await _handle(show, gate, turn)
     right = scene.right(results, show.folder / "workspace")
-    shown = Shown(scene.request, right, results, _said(turn), time.monotonic() - start)
-    _tell(show, shown)
+    seconds = round(time.monotonic() - start, 3)
+    _tell(show, results)
     show.say("  right" if right else "  not what was asked for", "green" if right else "yellow")
-    if scene.instead is not None and not _reached(scene, results):
-        name, arguments = scene.instead
-        show.say("  the model did not propose that; a recorded turn is fed instead", "dim")
-        decoder = Decoder(DIALECT, show.definitions)
-        decoder.feed(recorded(name, **arguments))
-        turn = decoder.close()
-        show.say(f"  recorded: {short(_said(turn), 100)}")
-        results = await _handle(show, gate, turn)
-        fed = Shown(scene.request, shown.right, results, _said(turn), 0.0, recorded=True)
-        _tell(show, fed)
-        show.done.append(fed)
-    else:
-        show.done.append(shown)
+    fed = None if _reached(scene, results) else await _feed(show, gate, scene)
+    show.done.append(Shown(scene.request, right, results, _said(turn), seconds, fed))
+
+
+async def _feed(show: Show, gate: Gate, scene: Scene) -> Fed | None:
+    """The recorded turn of a scene that has one."""
+    if scene.instead is None:
+        return None
+    name, arguments = scene.instead
+    show.say("  the model did not propose that; a recorded turn is fed instead", "dim")
+    decoder = Decoder(DIALECT, show.definitions)
+    decoder.feed(recorded(name, **arguments))
+    turn = decoder.close()
+    show.say(f"  recorded: {short(_said(turn), 100)}")
+    results = await _handle(show, gate, turn)
+    _tell(show, results)
+    return Fed(_said(turn), results)
 
 
 def _reached(scene: Scene, results: list[ToolResult]) -> bool:
@@ -209,8 +225,8 @@ def _said(turn: Turn) -> str:
     return calls or turn.text or f"nothing executable: {turn.why_not}"
 
 
-def _tell(show: Show, shown: Shown) -> None:
-    for result in shown.results:
+def _tell(show: Show, results: list[ToolResult]) -> None:
+    for result in results:
         content = "; ".join(f"{finding.where} {finding.expected}" for finding in result.findings) or str(
             result.content
         )
@@ -237,17 +253,7 @@ def _close(show: Show, report: CrashReport, *, keep: bool) -> None:
 
 def _document(show: Show, report: CrashReport) -> dict[str, Any]:
     return {
-        "requests": [
-            {
-                "request": shown.request,
-                "right": shown.right,
-                "recorded": shown.recorded,
-                "said": shown.said,
-                "seconds": round(shown.seconds, 3),
-                "results": shown.results,
-            }
-            for shown in show.done
-        ],
+        "requests": show.done,
         "right": sum(shown.right for shown in show.done),
         "approval": show.answered,
         "crash": {

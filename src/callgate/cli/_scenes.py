@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ class Scene:
     right: Callable[[list[ToolResult], Path], bool]
     must: str = ""
     instead: tuple[str, Mapping[str, Any]] | None = None
-    note: str = field(default="")
 
 
 def build(folder: Path) -> Path:
