@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Optional, TypeVar, Union
+from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, NotRequired, Optional, TypeVar, Union
 from uuid import UUID
 
 import pydantic
@@ -21,8 +21,11 @@ import pytest
 import typing_extensions
 from pydantic import AfterValidator, BaseModel, Field
 
+from callgate.calls import freeze
 from callgate.errors import ToolDeclarationError
 from callgate.schema import Model, Validator, build_model, read_signature
+
+NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)  # noqa: UP017 - the type's own name
 
 
 class Color(Enum):
@@ -428,3 +431,43 @@ def test_the_schema_is_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(told) == 1
+
+
+class Filled(BaseModel):
+    x: int = 0
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def fill(cls, data: dict[str, Any]) -> dict[str, Any]:
+        data.setdefault("x", 1)
+        return data
+
+
+def test_a_validator_of_the_author_may_change_what_it_is_given() -> None:
+    def tool(filled: Filled, many: list[Filled]) -> None: ...
+
+    arguments = freeze({"filled": {}, "many": [{}]})
+    assert model(tool).findings(arguments) == ()
+    assert arguments == {"filled": {}, "many": [{}]}
+
+
+@pytest.mark.parametrize("problem", [KeyError, TypeError, RuntimeError, RecursionError])
+def test_a_validator_that_breaks_is_a_finding_without_its_text(problem: type[Exception]) -> None:
+    def breaks(value: str) -> str:
+        raise problem(f"hunter2 for {value}")
+
+    def tool(x: Annotated[str, AfterValidator(breaks)]) -> None: ...
+
+    (finding,) = model(tool).findings(freeze({"x": "y"}))
+    assert finding.code == "CHECK_FAILED"
+    assert "hunter2" not in str(finding)
+
+
+def test_only_arguments_in_which_nothing_can_be_changed_are_handed_over_as_they_are() -> None:
+    def flat(a: int, b: Literal["x", 1] | None, *, c: datetime = NOW, d: float | str = 1) -> None: ...
+    def deep(a: int, b: int | list[int]) -> None: ...
+    def any_(a: Any) -> None: ...
+    def free(**rest: Any) -> None: ...
+    def object_(a: Point) -> None: ...
+
+    assert [model(f).is_flat for f in (flat, deep, any_, free, object_)] == [True, False, False, False, False]

@@ -141,3 +141,20 @@ def test_a_raw_schema_tool_gets_one_dict() -> None:
     function(*binding.args, **binding.kwargs)
     assert seen == [({"q": "x"}, CONTEXT)]
     assert type(seen[0][0]) is dict
+
+
+def test_a_type_that_breaks_at_the_second_reading_is_a_finding_and_never_an_exception() -> None:
+    def once(value: str, read: list[str] = []) -> str:  # noqa: B006 - it counts
+        read.append(value)
+        if len(read) > 1:
+            raise KeyError(value)
+        return value
+
+    def tool(x: Annotated[str, AfterValidator(once)]) -> None: ...
+
+    tool_ = made(tool, check=lambda x: None)
+    arguments = freeze({"x": "secret"})
+    assert tool_.findings(arguments) == ()
+    assert [f.code for f in tool_.business(arguments)] == ["CHECK_FAILED"]
+    with pytest.raises(LocalProtocolError):
+        tool_.bind(arguments, CONTEXT)

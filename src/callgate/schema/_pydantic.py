@@ -19,12 +19,14 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 import pydantic
 
-from callgate.calls import Finding, pointer
+from callgate.calls import Finding, pointer, thaw
 from callgate.errors import ToolDeclarationError
 
 from ._close import close_objects
+from ._shape import types_of
 from ._signature import NOTHING, Signature, Slot
 from ._typeddict import with_typed_dicts
+from ._walk import reachable
 
 _EXTRA: Final = "__pydantic_extra__"
 
@@ -50,13 +52,15 @@ class Field:
 class Model:
     """A pydantic model of all parameters, and its schema.
 
-    ``schema`` may hold ``x-`` annotations that are not published.
+    ``schema`` may hold ``x-`` annotations that are not published. ``is_flat``: arguments that fit it hold no
+    object and no array.
     """
 
     fields: tuple[Field, ...]
     schema: dict[str, Any]
     kind: Any
     has_extra: bool
+    is_flat: bool = False
 
     def read(self, arguments: Any, context: Any = None) -> dict[str, Any]:
         """Typed values by Python name; absent parameters that have a Python default are left out.
@@ -76,12 +80,19 @@ class Model:
         return values
 
     def findings(self, arguments: Any) -> tuple[Finding, ...]:
-        """What the types still refuse in arguments that fit the schema."""
+        """What the types still refuse in arguments that fit the schema.
+
+        ``CHECK_FAILED`` where a validator of the author's breaks.
+        """
+        # The author's validators may change what they are given; a flat object has nothing of that kind.
+        given = arguments if self.is_flat else thaw(arguments)
         try:
-            self.kind.__pydantic_validator__.validate_python(arguments)
+            self.kind.__pydantic_validator__.validate_python(given)
         except pydantic.ValidationError as problem:
             errors = problem.errors(include_url=False)
             return tuple(_finding(error, arguments) for error in errors[:8])
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises, the call is not judged
+            return (Finding("CHECK_FAILED", expected="the tool's own types to give an answer"),)
         return ()
 
 
@@ -107,7 +118,29 @@ def build_model(signature: Signature) -> Model:
         _blame(fields, definitions, signature)
         message = "pydantic cannot publish these parameters"
         raise ToolDeclarationError(message, tool=signature.name, why=_first_line(problem)) from problem
-    return Model(tuple(fields), schema, kind, signature.extra is not NOTHING)
+    return Model(tuple(fields), schema, kind, signature.extra is not NOTHING, _is_flat(schema))
+
+
+def _is_flat(schema: dict[str, Any]) -> bool:
+    """Whether no argument can be an object or an array."""
+    members = [*schema["properties"].values(), schema.get("additionalProperties", False)]
+    return True not in members and all(
+        _is_scalar(one) for member in members for one in reachable(schema, member)
+    )
+
+
+def _is_scalar(schema: dict[str, Any]) -> bool:
+    """Whether a schema, or those it is only a way to, let nothing but scalars through."""
+    if "type" in schema:
+        return _SCALAR.issuperset(types_of(schema))
+    listed = schema.get("enum", ())
+    if any(isinstance(value, dict | list) for value in listed):
+        return False
+    return bool(listed or _ONLY_A_WAY.intersection(schema))
+
+
+_SCALAR: Final = frozenset({"string", "number", "integer", "boolean", "null"})
+_ONLY_A_WAY: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf"})
 
 
 def _load() -> Any:

@@ -103,7 +103,10 @@ class Tool:
         defaults = {
             slot.name: slot.default for slot in self.insides.signature.slots if slot.default is not NOTHING
         }
-        typed = {**defaults, **self._read(arguments, Opening())}
+        try:
+            typed = {**defaults, **self._read(arguments, Opening())}
+        except LocalProtocolError:
+            return (Finding("CHECK_FAILED", expected="the tool's own types to give an answer"),)
         return tuple(finding for rule in self.insides.rules for finding in rule.findings(typed, arguments))
 
     def touches(self, arguments: FrozenDict) -> tuple[Touch, ...]:
@@ -149,6 +152,7 @@ class Tool:
             return {**thaw(insides.reach.defaults), **fresh}
         try:
             return insides.model.read(fresh, opening)
-        except ValueError as problem:
+        except Exception as problem:
+            # An author's validator may raise anything.
             message = "these arguments do not fit the tool's types; only a judged call can be bound"
             raise LocalProtocolError(message, tool=self.name) from problem
