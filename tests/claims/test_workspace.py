@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from callgate.calls import Finding, Mode
-from callgate.errors import ToolError
+import callgate as cg
+from callgate.calls import Entry, Finding, Mode, Reconciled, Returned
+from callgate.errors import JournalUnavailableError, ToolError
+from callgate.journal import Lease, MemoryStore
 from callgate.tools import Located
 from callgate.workspace import Workspace, restore, version_of
+from tests.gate.turns import call, turn
 from tests.workspace.desk import Desk
 
 
@@ -101,3 +105,70 @@ def test_what_was_deleted_is_in_the_record_and_not_in_the_answer_and_can_be_rest
     assert (answer.content, (tmp_path / "a").exists()) == ("deleted", False)
     restore(desk.workspace, "a", answer.result.kept)
     assert (tmp_path / "a").read_text() == "precious"
+
+
+class Full(MemoryStore):
+    """A store whose disk is full for outcomes, while it is."""
+
+    full = True
+
+    async def append(self, lease: Lease, entries: Sequence[Entry]) -> None:
+        if self.full and any(isinstance(entry, Returned | Reconciled) for entry in entries):
+            message = "disk full"
+            raise JournalUnavailableError(message)
+        await super().append(lease, entries)
+
+
+ALLOWED = cg.Policy(irreversible="allow")
+
+
+@pytest.mark.anyio
+async def test_what_was_deleted_is_never_lost_though_its_outcome_could_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("precious")
+    store, now = Full(), [1.0]
+    options = cg.GateOptions(clock=lambda: now[0])
+    async with cg.open_gate(cg.workspace_tools(), tmp_path, store, ALLOWED, options) as gate:
+        with pytest.raises(JournalUnavailableError):
+            await gate.handle(turn(call("delete_file", path="a")), "r")
+    (kept,) = tmp_path.iterdir()
+    assert kept.read_text() == "precious"
+    store.full = False
+    now[0] += 1000  # what had been started may still be at work until the lease ends
+    async with cg.open_gate(cg.workspace_tools(), tmp_path, store, ALLOWED, options) as gate:
+        await gate.resume("r")
+        (result,) = await gate.results("r")
+        assert (result.status, result.content) == ("ok", "deleted")
+        (found,) = [r.entry for r in await store.read("r") if isinstance(r.entry, Reconciled)]
+    assert found.kept["content"] == "precious"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.anyio
+async def test_what_was_deleted_and_recorded_is_gone_though_the_process_died_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_text("secret")
+    store = MemoryStore()
+    with monkeypatch.context() as patched:
+        patched.setattr(Workspace, "recorded", lambda *_: None)  # killed before it was said
+        async with cg.open_gate(cg.workspace_tools(), tmp_path, store, ALLOWED) as gate:
+            (result,) = await gate.handle(turn(call("delete_file", path="a")), "r")
+    assert (result.status, len(list(tmp_path.iterdir()))) == ("ok", 1)
+    async with cg.open_gate(cg.workspace_tools(), tmp_path, store, ALLOWED) as gate:
+        await gate.resume("r")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.anyio
+async def test_a_world_that_cannot_let_go_breaks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError
+
+    (tmp_path / "a").write_text("x")
+    monkeypatch.setattr(Workspace, "recorded", broken)
+    async with cg.open_gate(cg.workspace_tools(), tmp_path, policy=ALLOWED) as gate:
+        (result,) = await gate.handle(turn(call("delete_file", path="a")), "r")
+    assert result.status == "ok"
+    assert "is kept though it is recorded" in caplog.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ def workspace(top: Path) -> Workspace:
     return Workspace(top / "ws")
 
 
-def test_what_was_removed_stays_until_it_is_released_and_swept(workspace: Workspace, top: Path) -> None:
+def test_what_was_removed_stays_until_it_is_recorded(workspace: Workspace, top: Path) -> None:
     (top / "ws/a.txt").chmod(0o640)
     removed = workspace.trash.take("a.txt", "key", 100)
     assert (removed.data, removed.mode) == (b"A", 0o640)
@@ -33,21 +32,19 @@ def test_what_was_removed_stays_until_it_is_released_and_swept(workspace: Worksp
     assert Workspace(top / "ws").trash.recall("a.txt", "key", 100) == removed
     assert workspace.trash.recall("a.txt", "other key", 100) is None
     assert workspace.trash.recall("missing/a.txt", "key", 100) is None
-    workspace.close()
+    workspace.recorded("file:/a.txt", "other key")
+    workspace.recorded("file:/missing/a.txt", "key")
     assert workspace.trash.recall("a.txt", "key", 100) == removed
-    workspace.trash.release("a.txt", "key")
-    workspace.close()
+    for _ in range(2):
+        Workspace(top / "ws").recorded("file:/a.txt", "key")
     assert workspace.trash.recall("a.txt", "key", 100) is None
     assert [path.name for path in (top / "ws").iterdir() if path.name.startswith(".callgate")] == []
 
 
-def test_a_workspace_that_nobody_closes_is_swept_when_it_is_gone(top: Path) -> None:
-    workspace = Workspace(top / "ws")
+def test_what_was_removed_in_a_folder_is_dropped_there(workspace: Workspace, top: Path) -> None:
     workspace.trash.take("src/main.py", "key", 100)
-    workspace.trash.release("src/main.py", "key")
-    del workspace
-    gc.collect()
-    assert Workspace(top / "ws").trash.recall("src/main.py", "key", 100) is None
+    workspace.recorded("file:/src/main.py", "key")
+    assert [path.name for path in (top / "ws/src").iterdir() if path.name.startswith(".callgate")] == []
 
 
 def test_under_one_key_nothing_is_removed_twice(workspace: Workspace, top: Path) -> None:

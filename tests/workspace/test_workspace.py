@@ -8,7 +8,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
-from callgate.tools import Files, Located, World
+from callgate.tools import Files, Keeper, Located, World
 from callgate.workspace import ABSENT, Workspace, version_of
 from tests.workspace.plots import SECRET, SMALL, around, build, code, nobody
 from tests.workspace.swapping import swapped
@@ -35,9 +35,8 @@ def top(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(top: Path) -> Iterator[Workspace]:
-    with Workspace(top / "ws") as made:
-        yield made
+def workspace(top: Path) -> Workspace:
+    return Workspace(top / "ws")
 
 
 def read(workspace: Workspace, relative: str) -> bytes:
@@ -48,6 +47,7 @@ def read(workspace: Workspace, relative: str) -> bytes:
 def test_it_is_the_world_and_the_files_that_tools_are_promised(workspace: Workspace) -> None:
     world: World = workspace
     files: Files = workspace
+    assert isinstance(workspace, Keeper)
     assert world.version("file:/a.txt") == files.version("a.txt") == version_of(b"A")
 
 
@@ -335,7 +335,6 @@ def test_nothing_is_deleted_through_a_folder_swapped_for_a_link(workspace: Works
     with swapped(top / "ws/src", top / "ws/out-dir"):
         many(RACE_SECONDS / 2, attempt)
         many(RACE_SECONDS / 2, discard)
-    workspace.close()
     assert around(top) == before
 
 

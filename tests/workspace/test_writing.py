@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callgate.calls import FrozenDict, ToolCall
 from callgate.errors import LocalProtocolError, ToolError
-from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Hooks, Result, WorkspacePath
+from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Result, WorkspacePath
 from callgate.workspace import Workspace, restore, version_of
 from callgate.workspace import _writing as writing
 from tests.workspace.desk import Desk
@@ -140,7 +140,7 @@ def test_what_was_deleted_can_be_restored_from_what_was_kept(
     answer = desk.call("delete_file", path="dir/f")
     assert (answer.content, answer.result.resource) == ("deleted", "file:/dir/f")
     assert not file.exists()
-    desk.workspace.close()
+    desk.workspace.recorded(answer.result.resource, "key")
     (top / "dir").rmdir()
     kept = msgspec.json.decode(msgspec.json.encode(answer.result.kept))
     assert restore(Workspace(top), "dir/f", kept) == version_of(data)
@@ -215,13 +215,12 @@ def test_a_file_too_large_for_the_journal_is_left_for_a_person(
     assert (tmp_path / "a.txt").exists()
 
 
-def test_a_delete_that_was_given_up_keeps_what_it_deleted_for_reconciling(desk: Desk, tmp_path: Path) -> None:
+def test_a_delete_keeps_what_it_deleted_for_reconciling(desk: Desk, tmp_path: Path) -> None:
     tool = desk.tools.get("delete_file")
     assert tool is not None
-    context = Context(files=desk.workspace, idempotency_key="key", hooks=Hooks(cancelled=lambda: True))
+    context = Context(files=desk.workspace, idempotency_key="key")
     bound = tool.bind(FrozenDict({"path": "a.txt"}), context)
     done = tool.function(*bound.args, **bound.kwargs)
-    desk.workspace.close()
     assert Desk.at(tmp_path).reconcile("delete_file", path="a.txt") == Happened(done)
 
 

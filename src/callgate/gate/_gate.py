@@ -245,8 +245,7 @@ async def open_gate(
         ConfigurationError: The journal's address or the workspace is not usable.
     """
     chosen = options or GateOptions()
-    opened = Workspace(workspace) if isinstance(workspace, str | Path) else None
-    world = opened or workspace
+    world = Workspace(workspace) if isinstance(workspace, str | Path) else workspace
     store = await open_journal(journal) if isinstance(journal, str) else journal
     bench = Bench(
         {tool.definition.name: tool for tool in tools},
@@ -270,8 +269,6 @@ async def open_gate(
         finally:
             with anyio.CancelScope(shield=True):
                 await _close(host, own=isinstance(journal, str))
-                if opened is not None:
-                    await anyio.to_thread.run_sync(opened.close)
             tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem

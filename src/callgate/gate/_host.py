@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +18,10 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from callgate.calls import CallKey, Entry, State
+from callgate.calls import CallKey, Entry, Reconciled, Returned, State
 from callgate.errors import CallgateError, GateClosedError, JournalError, LeaseHeldError, LocalProtocolError
 from callgate.journal import Lease, Store
-from callgate.tools import NO_FACTS, Context, Facts, Hooks, Tool, gather, must_look
+from callgate.tools import NO_FACTS, Context, Facts, Hooks, Keeper, Tool, gather, must_look
 
 from ._decide import Bench, Ended, Reopened
 from ._holder import is_dead, new_holder
@@ -86,7 +86,10 @@ class GateHost:
         self.executor.stop(key, "CANCELLED")
 
     def dropped(self, session: Session) -> None:
-        """The session can write no more; who needs its run opens it anew, from the journal."""
+        """The session can write no more; who needs its run opens it anew, from the journal.
+
+        Its lease is left to end by itself: what it had started may still be at work.
+        """
         run = session.state.run
         if self.sessions.get(run) is session:
             del self.sessions[run]
@@ -99,6 +102,19 @@ class GateHost:
         if self.listeners:
             for entry in entries:
                 _tell(self.listeners, entry)
+
+    async def kept(self, session: Session, entries: Iterable[Entry]) -> None:
+        """Entries are durable: tell the world what it need not hold on to any more."""
+        world = self.world
+        if not isinstance(world, Keeper):
+            return
+        for entry in entries:
+            if isinstance(entry, Returned | Reconciled) and entry.kept is not None:
+                key = session.state.calls[entry.key].idempotency_key
+                try:
+                    await anyio.to_thread.run_sync(world.recorded, entry.resource, key)
+                except Exception:  # noqa: BLE001 - whatever it is, it is the world's; it keeps too much then
+                    _LOG.exception("what a call took away is kept though it is recorded: %s", entry.key)
 
     async def session(self, run: str, opening: Opening | None = None) -> Session:
         """The session of a run: opened, read back and put in order if it is not open here.
@@ -154,6 +170,7 @@ class GateHost:
                 await self.store.release(lease)
                 raise
             session = self.sessions[run] = Session(self, lease, state, opening)
+            await self.kept(session, [call.outcome for call in state.calls.values() if call.outcome])
             if state.started is not None:
                 session.post(Reopened(lease.fence, self.clock()))
                 await session.until(lambda: True)

@@ -56,6 +56,10 @@ class Host(Protocol):
         """Entries became durable: tell who listens."""
         ...
 
+    async def kept(self, session: Session, entries: Iterable[Entry]) -> None:
+        """Entries became durable: tell the world what it need not hold on to any more."""
+        ...
+
 
 @dataclass(slots=True)
 class Opening:
@@ -168,6 +172,7 @@ class Session:
         try:
             if entries:
                 await self.host.store.append(self.lease, entries)
+                await self.host.kept(self, entries)
                 if self._broken is not None:
                     return False
                 self._obey(commands)

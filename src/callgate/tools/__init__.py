@@ -7,7 +7,7 @@ from ._accesses import accesses, gather, must_look
 from ._context import Context, Hooks, Page, Paging
 from ._declare import declare, declare_schema
 from ._effects import MODES, NOTES, RANK, VERBS, said_by_name, words
-from ._facts import NO_FACTS, Facts, Located, PathResolver, Touch, Versions, World
+from ._facts import NO_FACTS, Facts, Keeper, Located, PathResolver, Touch, Versions, World
 from ._followed import FOLLOWED, Risk
 from ._json import to_json
 from ._lint import LintFinding, lint
@@ -35,6 +35,7 @@ __all__ = [
     "Files",
     "Happened",
     "Hooks",
+    "Keeper",
     "LintFinding",
     "Located",
     "Marker",

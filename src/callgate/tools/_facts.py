@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -65,6 +65,15 @@ class Versions(Protocol):
 
 class World(PathResolver, Versions, Protocol):
     """What the gate asks before it judges a call."""
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """A world that holds on to what a call took away until that is recorded."""
+
+    def recorded(self, resource: str, idempotency_key: str) -> None:
+        """What the call took from this resource is in the journal, durably; also said again after a crash."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 In: a canonical name and the key of the call that removes it. Out: the content. Promise: the file leaves its
 name in one step and stays beside it under a name of ours, which no tool lists; after a crash the same key
-finds it again, which is also the evidence that the call happened; it is gone for good only when it was
-released.
+finds it again, which is also the evidence that the call happened; it is gone for good only when it is said
+to be in the record.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import errno
 import hashlib
 import os
 import stat
-import weakref
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -33,15 +32,10 @@ class Removed:
 
 
 class Trash:
-    """What was removed below one root and may still be needed.
-
-    What was released is swept by ``sweep``, or when this object is collected or the process ends.
-    """
+    """What was removed below one root and is not yet known to be recorded."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
-        self._released: set[str] = set()
-        weakref.finalize(self, _sweep, root, self._released)
 
     def take(self, path: str, key: str, limit: int) -> Removed:
         """Remove a file under a call's idempotency key, once; ``limit`` is the most bytes that are taken.
@@ -68,7 +62,7 @@ class Trash:
         return removed
 
     def recall(self, path: str, key: str, limit: int) -> Removed | None:
-        """What was removed under this key; None if nothing was, or it was swept."""
+        """What was removed under this key; None if nothing was, or it was dropped."""
         try:
             with at(self._root, path) as place:
                 return _read(place.beside(_gone(key)), limit)
@@ -77,20 +71,11 @@ class Trash:
                 return None
             raise
 
-    def release(self, path: str, key: str) -> None:
-        """Let it be swept: its content is on its way into the record."""
-        self._released.add(f"{path.rpartition('/')[0]}/{_gone(key)}")
-
-    def sweep(self) -> None:
-        """Remove for good what was released; to be called when all results are recorded."""
-        _sweep(self._root, self._released)
-
-
-def _sweep(root: Root, released: set[str]) -> None:
-    while released:
-        *above, name = names_of(released.pop())
-        with suppress(OSError), root.folder(above) as folder:
-            os.unlink(name, dir_fd=folder)
+    def drop(self, path: str, key: str) -> None:
+        """Remove it for good: its content is in the record. What is not there any more was dropped before."""
+        *above, _ = names_of(path)
+        with suppress(OSError), self._root.folder(above) as folder:
+            os.unlink(_gone(key), dir_fd=folder)
 
 
 def _gone(key: str) -> str:

@@ -3,7 +3,7 @@
 In: paths as a model wrote them (``locate``), then canonical names (everything else). Out: where they lead;
 files read, written and removed. Promise: nothing outside the root is read, made, changed or removed, also
 while others swap folders for links; a write is whole or not there; of two writers who expect the same version
-one wins. Implements ``callgate.tools.World`` and ``callgate.tools.Files``.
+one wins. Implements ``callgate.tools.World``, ``Files`` and ``Keeper``.
 
 Not told apart from what is inside: a hard link to a file outside (it is read; a write gives the name a new
 file and leaves the other alone) and file systems mounted inside the root.
@@ -12,7 +12,7 @@ file and leaves the other alone) and file systems mounted inside the root.
 from __future__ import annotations
 
 import os
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
 from callgate.calls import Finding, Mode
 from callgate.errors import ToolError
@@ -55,20 +55,14 @@ class Workspace:
         self._file_bytes = file_bytes
         self.trash: Final = Trash(self._root)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @property
     def root(self) -> str:
         """The root's real path, for people."""
         return str(self._root.real)
 
-    def close(self) -> None:
-        """Remove for good what was deleted; to be called when all results are recorded."""
-        self.trash.sweep()
+    def recorded(self, resource: str, idempotency_key: str) -> None:
+        """Remove for good what this call deleted: the journal has it. Nothing where it deleted nothing."""
+        self.trash.drop(_relative(resource.removeprefix(_SCHEME)), idempotency_key)
 
     def locate(self, text: str, mode: Mode) -> Located | Finding:
         """Where a path leads, or why it cannot be used; links are followed inside the root."""

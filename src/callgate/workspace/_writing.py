@@ -91,10 +91,7 @@ def delete_file(path: WorkspacePath, ctx: Context) -> Result:
     """
     _refuse_link(_workspace(path.files), path)
     trash, key = _workspace(path.files).trash, _key(ctx)
-    removed = trash.recall(path, key, KEPT_BYTES) or trash.take(path, key, KEPT_BYTES)
-    if not ctx.cancelled():  # else nobody may be there to record it, and it stays to be reconciled
-        trash.release(path, key)
-    return _deleted(path, removed)
+    return _deleted(path, trash.recall(path, key, KEPT_BYTES) or trash.take(path, key, KEPT_BYTES))
 
 
 def not_the_root(path: str) -> Finding | None:
@@ -173,7 +170,6 @@ def reconcile_delete(context: Context, call: ToolCall) -> Reconciliation:
     except ToolError:
         return CannotTell()
     if removed is not None:
-        workspace.trash.release(located.relative, _key(context))
         return Happened(_deleted(located.relative, removed))
     return DidNotHappen() if located.exists else CannotTell()
 
