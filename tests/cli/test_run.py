@@ -138,6 +138,7 @@ def test_what_cannot_be_meant_is_told(tmp_path: Path) -> None:
     lost = finished(child("run", "--resume", "nowhere", *words, OPENAI_API_KEY="k"))
     assert lost.code == 4
     assert lost.err.splitlines() == ["UNKNOWN_RUN: the journal has no such run (run='nowhere')"]
+    assert not (tmp_path / "j.db").exists()
 
 
 def test_words_without_colour_where_there_is_no_terminal(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version as version_of
 from typing import Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from ._decode import decode
 from ._demo import demo
-from ._exits import Exit
 from ._journal import journal
 from ._lint import lint
 from ._model import model
@@ -46,8 +44,5 @@ def callgate(
 
 
 def main() -> None:
-    """The ``callgate`` command; Ctrl-C ends it with 130 and what ran is in the journal."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(Exit.INTERRUPTED)
+    """The ``callgate`` command; Ctrl-C ends it with ``Exit.INTERRUPTED`` and what ran is in the journal."""
+    app()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec.structs import asdict
 from rich.text import Text
 
 from callgate.calls import StreamEvent, Turn
@@ -63,12 +64,8 @@ def _exit(turn: Turn) -> Exit:
 def _document(turn: Turn, events: list[StreamEvent] | None) -> dict[str, Any]:
     document: dict[str, Any] = {"turn": turn}
     if events is not None:
-        document["events"] = [{"event": type(event).__name__, **_fields(event)} for event in events]
+        document["events"] = [{"event": type(event).__name__, **asdict(event)} for event in events]
     return document
-
-
-def _fields(event: StreamEvent) -> dict[str, Any]:
-    return {name: getattr(event, name) for name in event.__struct_fields__}
 
 
 def show_turn(turn: Turn) -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import anyio
 import typer
+from msgspec.structs import asdict
 from rich.table import Table
 from rich.text import Text
 
@@ -67,7 +68,7 @@ def _with(path: Path, ask: Callable[[Store], Awaitable[T]]) -> T:
         async with opened(path) as store:
             return await ask(store)
 
-    if not path.exists():
+    if not path.exists():  # a file that is not there would be made
         stop(f"there is no journal at {str(path)!r}; name one with --journal", Exit.USAGE)
     with plainly():
         return anyio.run(asked)
@@ -126,7 +127,7 @@ def show(
 
 
 def _fields(entry: Entry) -> dict[str, Any]:
-    return {"type": type(entry).__name__, **{name: getattr(entry, name) for name in entry.__struct_fields__}}
+    return {"type": type(entry).__name__, **asdict(entry)}
 
 
 @journal.command()

@@ -17,6 +17,7 @@ from rich.text import Text
 from callgate.agent import Agent, AgentOptions, Limits, Outcome, Reason
 from callgate.calls import ApprovalAsked, Entry
 from callgate.checks import Policy, Rule
+from callgate.errors import UnknownRunError
 from callgate.gate import Gate, GateOptions, open_gate
 from callgate.models import connect
 from callgate.workspace import workspace_tools
@@ -104,6 +105,8 @@ async def _go(asked: Asked) -> Outcome:
     options = GateOptions(can_ask=interactive or asked.wait > 0)
     patience = _FOR_EVER if interactive else asked.wait
     model = connect(asked.model)
+    if asked.resume and not asked.journal.exists():  # a file that is not there would be made
+        raise UnknownRunError("the journal has no such run", run=asked.resume)
     board = Board()
     async with opened(asked.journal) as store:
         # A run that is resumed is shown whole, and what it asked before it stopped is asked here again.
