@@ -9,6 +9,7 @@ import pytest
 from callgate.errors import ModelError
 from callgate.models import DEFAULT_MODEL, find_model, get_model
 from callgate.models._weights import Published, model_folder
+from tests.corpus import ROOT
 
 CONTENT = b"GGUF and so on" * 1000
 
@@ -127,3 +128,8 @@ def test_the_folder_is_in_the_users_cache_unless_said_otherwise(monkeypatch: pyt
 def test_the_installed_weights_are_the_published_ones(weights: Path) -> None:
     assert get_model().fetched is False
     assert weights.stat().st_size == DEFAULT_MODEL.file_size
+
+
+def test_the_makefile_installs_what_the_command_would_fetch() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f"WEIGHTS := {DEFAULT_MODEL.requirement}\n" in makefile

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from callgate.errors import ModelError
 from callgate.models.local import Engine, LlamaCppEngine, LocalCaller, NumpyEngine
 from callgate.models.local import _llama_cpp as subject
-from tests.models.local.test_caller import READ, REQUESTS, TOOLS
+from tests.models.local.judging import REQUESTS, TOOLS
+from tests.models.local.test_caller import READ
 
 PIECES = [bytes([i]) for i in range(256)] + [b"<|im_end|>", b"<|im_start|>", b"hello"]
 DROPPED = 0x04
