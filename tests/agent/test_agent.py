@@ -1,5 +1,6 @@
 """The loop, against a real server that speaks each dialect."""
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -412,6 +413,23 @@ async def test_a_run_that_went_on_and_was_killed_before_its_end_is_not_asked_aga
 
 async def no_finish(run: str, reason: str, text: str = "") -> None:
     """Killed before the end of the run was written."""
+
+
+async def test_a_run_whose_bodies_were_kept_is_played_again(tmp_path: Path) -> None:
+    script: Script = [READ_A, WRITE_A, "fine"]
+    async with stage(script) as on:
+        await on.run()
+        assert [entry.body for entry in await on.heard()] == [b"", b"", b""]
+    async with stage(script) as on:
+        first = await on.run(keep_bodies=True)
+        heard = await on.heard()
+    for entry in heard:
+        assert hashlib.sha256(entry.body).hexdigest() == entry.body_digest
+        (tmp_path / f"{entry.turn}.sse").write_bytes(entry.body)
+    async with stage([]) as on:
+        again = await Agent(on.gate, connect(f"replay:{tmp_path}")).run("Do it.")
+    assert (again.text, again.turns, again.calls) == (first.text, first.turns, first.calls)
+    assert on.desk.done == ["read a", "write a"]
 
 
 async def test_an_agent_leaves_nothing_behind_at_its_gate() -> None:

@@ -59,6 +59,7 @@ class AgentOptions:
         wait_for_approvals: Seconds to wait for a person before the run ends as ``pending``.
         last_answer: When turns, calls or patience are used up, ask once more, for an answer without calls.
         pause_seconds: Before a reply is asked for again that the model's server failed to give.
+        keep_bodies: Record each reply as the bytes it came as, so that the run can be replayed.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class AgentOptions:
     wait_for_approvals: float = 0.0
     last_answer: bool = False
     pause_seconds: float = 1.0
+    keep_bodies: bool = False
 
 
 class Agent:
@@ -190,7 +192,13 @@ class Agent:
             max_tokens=told.get("max_tokens"),
         )
         try:
-            heard = await listen(self._model.chunks(prepared), decoder, self._options.on_event, deadline)
+            heard = await listen(
+                self._model.chunks(prepared),
+                decoder,
+                self._options.on_event,
+                deadline,
+                keep_body=self._options.keep_bodies,
+            )
         except TransportError as problem:
             course.detail = str(problem)
             return Reason.TRANSPORT
@@ -219,6 +227,7 @@ class Agent:
                 budget=0 if late or course.cancelled else course.budget(heard.turn.usage),
                 wait_for_approvals=self._options.wait_for_approvals,
                 body_digest=heard.body_digest,
+                body=heard.body,
             )
 
     def _offered(self, number: int) -> tuple[ToolDefinition, ...]:

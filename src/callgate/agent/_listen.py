@@ -30,10 +30,11 @@ Its usage may still come, but some servers never hang up.
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A turn, and the SHA-256 of the bytes it came as."""
+    """A turn, the SHA-256 of the bytes it came as, and those bytes where they are kept."""
 
     turn: Turn
     body_digest: str
+    body: bytes = b""
 
 
 async def listen(
@@ -41,20 +42,24 @@ async def listen(
     decoder: Decoder,
     on_event: Callable[[StreamEvent], None] | None,
     deadline: float,
+    *,
+    keep_body: bool = False,
 ) -> Heard:
     """Feed a reply to a decoder until it ends, breaks off, or the deadline (of anyio's clock) passes.
 
     Raises:
         TransportError: The model could not be asked: no byte came.
     """
-    body, broken = hashlib.sha256(), None
+    told, pieces, broken = hashlib.sha256(), list[bytes](), None
     with anyio.CancelScope(deadline=deadline) as scope:
         begun = False
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
                     begun = True
-                    body.update(chunk)
+                    told.update(chunk)
+                    if keep_body:
+                        pieces.append(chunk)
                     for event in decoder.feed(chunk):
                         if on_event is not None:
                             on_event(event)
@@ -69,4 +74,4 @@ async def listen(
         kind = str(broken.facts.get("kind", ""))
         fault = StreamFault(CONNECTION_BROKE, str(broken), kind, retryable=broken.retryable)
         turn = replace(turn, faults=(*turn.faults, fault))
-    return Heard(turn, body.hexdigest())
+    return Heard(turn, told.hexdigest(), b"".join(pieces))

@@ -91,6 +91,7 @@ class TurnReceived(msgspec.Struct, frozen=True, gc=False):
     at: float
     budget: int | None = None
     body_digest: str = ""
+    body: bytes = b""
 
 
 class Dispatch(msgspec.Struct, frozen=True, gc=False):
@@ -205,6 +206,7 @@ def _heard(run: RunState, event: TurnReceived, calls: tuple[ToolCall, ...]) -> T
         calls=calls,
         why_not="" if turn.executable else turn.why_not or "TURN_CUT",
         body_digest=event.body_digest,
+        body=event.body,
         **{name: getattr(turn, name) for name in HEARD},
     )
 

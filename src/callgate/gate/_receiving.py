@@ -31,7 +31,8 @@ class Handling:
     ``number``: which turn of the run it is; the next one by default. A turn delivered again under its
     number gets the recorded results. ``offered``: the tools this turn was offered; by default those of
     ``TurnAsked``, else all. ``budget``: how many of its calls may be admitted. ``wait_for_approvals``:
-    seconds to wait for people before a call is answered ``pending``.
+    seconds to wait for people before a call is answered ``pending``. ``body_digest`` and ``body``: the reply
+    as it came, for the record.
     """
 
     number: int | None = None
@@ -39,6 +40,7 @@ class Handling:
     budget: int | None = None
     wait_for_approvals: float = 0.0
     body_digest: str = ""
+    body: bytes = b""
 
 
 def delivered(state: RunState, turn: Turn, number: int | None) -> TurnState | None:
@@ -85,6 +87,7 @@ async def receive(host: GateHost, session: Session, turn: Turn, asked: Handling)
         host.clock(),
         asked.budget,
         asked.body_digest,
+        asked.body,
     )
     session.variables[number, attempt] = contextvars.copy_context()
     session.post(event)
