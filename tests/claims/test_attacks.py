@@ -584,6 +584,25 @@ async def test_a_lost_connection_is_seen_behind_what_was_raised_in_its_place() -
     assert (result.status, result.code) == ("unknown", "OUTCOME_UNKNOWN")
 
 
+async def test_a_run_taken_up_again_where_it_is_open_asks_what_became_of_its_lost_calls() -> None:
+    asked = []
+
+    async def act() -> None:
+        """Act."""
+        raise ConnectionError
+
+    def reconcile(_ctx: cg.Context, _call: cg.ToolCall) -> Any:
+        asked.append(1)
+        return cg.tools.Happened("done")
+
+    async with cg.open_gate(asking(act, effect=cg.Effect.WRITE, reconcile=reconcile)) as gate:
+        (lost,) = await gate.handle(turn(call("act")), "r")
+        await gate.resume("r")
+        (found,) = await gate.results("r")
+        await gate.resume("r")
+    assert (lost.status, found.status, found.content, asked) == ("unknown", "ok", "done", [1])
+
+
 async def test_a_run_is_ended_only_when_nothing_of_it_runs() -> None:
     begun, go_on, store = anyio.Event(), anyio.Event(), MemoryStore()
     told: list[cg.ToolResult] = []

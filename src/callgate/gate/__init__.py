@@ -3,13 +3,15 @@
 from ._gate import Gate, open_gate
 from ._options import GateOptions
 from ._receiving import Handling
-from ._view import PendingApproval, RunView, TurnView, replay
+from ._view import CallView, PendingApproval, Replay, RunView, TurnView, replay
 
 __all__ = [
+    "CallView",
     "Gate",
     "GateOptions",
     "Handling",
     "PendingApproval",
+    "Replay",
     "RunView",
     "TurnView",
     "open_gate",

@@ -115,10 +115,15 @@ class Gate:
     async def resume(self, run: str) -> RunView:
         """Take a run up again: read it back, finish what was open, and wait until nothing of it runs.
 
+        Tools that can tell are asked what became of their calls that are unknown.
+
         Raises:
             UnknownRunError: The journal has no such run.
         """
+        was_open = run in self._host.sessions
         session = await self._host.session(run)
+        if was_open:  # else opening it asked
+            self._host.reconcile(session)
         if session.state.started is None:
             if is_needless(session):
                 await self._host.release(session)

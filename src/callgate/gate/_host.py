@@ -174,7 +174,7 @@ class GateHost:
             if state.started is not None:
                 session.post(Reopened(lease.fence, self.clock()))
                 await session.until(lambda: True)
-                self._reconcile(session)
+                self.reconcile(session)
         return session
 
     async def _acquire(self, run: str) -> Lease:
@@ -187,11 +187,12 @@ class GateHost:
                 raise
             return await store.acquire(run, self.holder, seconds, self.clock(), takes_over=other)
 
-    def _reconcile(self, session: Session) -> None:
-        """Ask the tools that can tell what became of their lost calls."""
+    def reconcile(self, session: Session) -> None:
+        """Ask the tools that can tell what became of their lost calls, unless they are being asked."""
         for call in session.state.in_state(State.UNKNOWN):
             tool = self.bench.tools.get(call.call.name)
-            if tool is not None and tool.reconcile is not None:
+            is_asked = call.call.key in self.executor.running
+            if tool is not None and tool.reconcile is not None and not is_asked:
                 job = _job(self, session, call, anyio.current_time())
                 job.reconciling = True
                 self.executor.start(job)

@@ -9,8 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from callgate.calls import (
+    CODES,
     CallKey,
+    Decided,
     Entry,
+    Layer,
+    LostSight,
+    Raised,
+    Reconciled,
+    Returned,
     State,
     ToolCall,
     ToolResult,
@@ -54,6 +61,31 @@ class PendingApproval:
 
 
 @dataclass(frozen=True, slots=True)
+class CallView:
+    """One call as it stands.
+
+    ``code`` says why where it did not go well, else "". ``attempt`` counts the tries that started.
+    ``reasons`` are why a person was asked, ``decided_by`` is who answered, or who ended the unknown.
+    ``outcome`` is the entry that it ended with; None while it has not, and where it never ran for another
+    reason than a no.
+    """
+
+    call: ToolCall
+    state: State
+    code: str
+    attempt: int
+    reasons: tuple[str, ...]
+    decided_by: str
+    outcome: Returned | Raised | LostSight | Reconciled | Decided | None
+
+    @property
+    def layer(self) -> Layer | None:
+        """The question that was answered with no; None where the code is a tool's own, or there is none."""
+        known = CODES.get(self.code)
+        return known.layer if known else None
+
+
+@dataclass(frozen=True, slots=True)
 class RunView:
     """A run: what was asked, its turns in order, and how it ended ("" while it has not).
 
@@ -88,16 +120,59 @@ def view(run: RunState) -> RunView:
     )
 
 
+class Replay:
+    """A run read from its entries, one at a time: the same fold that the gate keeps of a run it holds.
+
+    For those who watch a run, or read a journal that they do not write.
+    """
+
+    __slots__ = ("_decided_by", "_state")
+
+    def __init__(self, run: str) -> None:
+        self._state = RunState(run)
+        self._decided_by: dict[CallKey, str] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Take the run's next entry.
+
+        Raises:
+            IllegalTransitionError: It cannot follow what stands before it.
+            JournalCorruptError: It speaks of a call or a turn that was never heard.
+        """
+        evolve(self._state, entry)
+        if isinstance(entry, Decided | Reconciled):
+            self._decided_by[entry.key] = entry.by
+
+    @property
+    def calls(self) -> tuple[CallView, ...]:
+        """Every call as it stands now, in the order they were made."""
+        return tuple(
+            CallView(
+                call.call,
+                call.state,
+                call.code,
+                call.attempt,
+                call.asked.reasons if call.asked else (),
+                self._decided_by.get(key, ""),
+                call.outcome,
+            )
+            for key, call in self._state.calls.items()
+        )
+
+    def view(self) -> RunView:
+        """The run as it stands now."""
+        return view(self._state)
+
+
 def replay(run: str, entries: Iterable[Entry]) -> RunView:
     """The view of a run read from a journal, without holding it: a fold over its entries and nothing else.
 
-    Raises:
-        JournalCorruptError: The entries cannot follow one another.
+    Raises as ``Replay.add``.
     """
-    state = RunState(run)
+    fold = Replay(run)
     for entry in entries:
-        evolve(state, entry)
-    return view(state)
+        fold.add(entry)
+    return fold.view()
 
 
 def results(run: RunState, turn: TurnState) -> list[ToolResult]:
