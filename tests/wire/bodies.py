@@ -99,11 +99,11 @@ def function(arguments: str = "", *, status: str = "completed", **fields: Any) -
     }
 
 
-def item(what: str, index: int, value: dict[str, Any]) -> dict[str, Any]:
+def item(what: str, index: int | None, value: dict[str, Any]) -> dict[str, Any]:
     return {"type": f"response.output_item.{what}", "output_index": index, "item": value}
 
 
-def delta(index: int, text: str, kind: str = "function_call_arguments") -> dict[str, Any]:
+def delta(index: int | None, text: str, kind: str = "function_call_arguments") -> dict[str, Any]:
     return {"type": f"response.{kind}.delta", "output_index": index, "delta": text}
 
 

@@ -12,6 +12,7 @@ from callgate.calls import (
     StreamEvent,
     TextDelta,
     TurnDone,
+    Usage,
 )
 from callgate.wire import StreamLimits
 from callgate.wire._assembly import Assembly, provider_fault
@@ -70,6 +71,38 @@ def test_more_of_a_call_after_its_end_fails_the_turn() -> None:
     made.arguments(draft, slot, "y", out)
     assert [fault.code for fault in made.faults] == ["AFTER_THE_END"]
     assert slot.parts == []
+
+
+def test_other_arguments_of_a_call_that_has_ended_fail_the_turn_and_the_same_ones_do_not() -> None:
+    for given in ("", "{}"):
+        made, out = assembly()
+        slot = made.open(made.draft(0), CallKind.FUNCTION, "c", out)
+        made.arguments(made.draft(0), slot, "{}", out)
+        made.give(slot, given, out)
+        made.close(made.draft(0), slot, out)
+        for text in ("", "{}"):
+            made.give(slot, text, out)
+        assert made.faults == []
+        made.give(slot, '{"a":1}', out)
+        assert [fault.code for fault in made.faults] == ["AFTER_THE_END"]
+
+
+def test_a_later_count_without_numbers_leaves_the_earlier_ones() -> None:
+    made, _ = assembly()
+    made.count(output_tokens=None)
+    assert made.usage is None
+    made.count(input_tokens=3, output_tokens=7)
+    made.count(input_tokens=None, output_tokens=None, cached_tokens=0)
+    made.count(input_tokens=4)
+    assert made.usage == Usage(4, 7)
+
+
+@pytest.mark.parametrize("item", [None, [], "x", {}, {"type": None}, {"type": 5}, {"id": "x"}])
+def test_what_does_not_say_its_type_is_not_kept(item: object) -> None:
+    made, _ = assembly()
+    made.keep(item)
+    made.keep({"type": "reasoning"})
+    assert made.kept == [{"type": "reasoning"}]
 
 
 def test_a_call_that_opens_after_the_end_fails_the_turn() -> None:
@@ -138,7 +171,7 @@ def test_a_half_of_a_pair_waits_until_the_other_comes() -> None:
 def test_arguments_in_one_piece_are_bounded_too() -> None:
     made, out = assembly(argument_characters=3)
     slot = made.open(made.draft(0), CallKind.FUNCTION, "c", out)
-    made.give(slot, "{  }")
+    made.give(slot, "{  }", out)
     assert slot.fault is not None
     assert (slot.fault.code, slot.given) == ("TOO_LARGE", "")
 

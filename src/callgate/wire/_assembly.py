@@ -7,6 +7,7 @@ dialect says itself.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Self
 
 from callgate.calls import (
@@ -89,6 +90,17 @@ class Assembly:
             event = ReasoningDelta if field == "reasoning" else TextDelta
             out.append(event(shown, draft.number))
 
+    def keep(self, item: Any) -> None:
+        """What the next request repeats; only what says its type is such an item."""
+        if isinstance(item, dict) and isinstance(item.get("type"), str):
+            self.kept.append(item)
+
+    def count(self, **told: int | None) -> None:
+        """Numbers of ``Usage``: the latest of each counts, and null is none."""
+        numbers: dict[str, Any] = {name: number for name, number in told.items() if number is not None}
+        if numbers:
+            self.usage = replace(self.usage or Usage(), **numbers)
+
     def open(self, draft: Draft, kind: CallKind | None, call_id: str | None, out: list[StreamEvent]) -> Slot:
         """A call begins. Its name follows by ``name``."""
         slots = draft.server if kind is None else draft.slots
@@ -125,8 +137,12 @@ class Assembly:
             if shown:
                 out.append(ArgumentsDelta(slot.position, shown, draft.number))
 
-    def give(self, slot: Slot, text: str) -> None:
+    def give(self, slot: Slot, text: str, out: list[StreamEvent]) -> None:
         """A call's arguments in one piece. Twice is fine, two different ones are not."""
+        if slot.closed:
+            if text and text != (slot.given or "".join(slot.parts)):
+                self.fault(_AFTER_END, out)
+            return
         if slot.given and text and text != slot.given:
             slot.fault = slot.fault or TWO
         slot.given = slot.given or text

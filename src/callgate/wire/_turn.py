@@ -87,7 +87,8 @@ def _ending(assembly: Assembly, draft: Draft, calls: Sequence[ToolCall]) -> Endi
         return kind, code, f"{words} ({draft.finish_raw})" if draft.finish_raw else words
     if calls and _is_at_cap(assembly):
         return finish, "TURN_CAPPED", "the reply has as many tokens as it was allowed to have"
-    is_told = assembly.terms.max_tokens is None or assembly.usage is not None or assembly.certain
+    is_counted = assembly.usage is not None and assembly.usage.output_tokens > 0
+    is_told = assembly.terms.max_tokens is None or is_counted or assembly.certain
     if calls and not is_told:
         return Finish.CUT, "TURN_CUT", "the stream ended before it told whether the length limit was hit"
     return finish, "", ""

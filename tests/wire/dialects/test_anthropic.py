@@ -7,15 +7,19 @@ import pytest
 
 from callgate.calls import (
     ArgumentsDelta,
+    CallKey,
     CallKind,
     Finish,
     ReasoningDelta,
     ServerCall,
+    Status,
     TextDelta,
+    ToolResult,
     Turn,
     TurnDone,
     Usage,
 )
+from callgate.wire import StreamLimits, encode
 from tests.wire.bodies import (
     MESSAGE_START,
     MESSAGE_STOP,
@@ -224,3 +228,31 @@ def test_an_error_without_its_event_name_is_one_too() -> None:
     body = sse(MESSAGE_START, {"type": "error", "error": {"type": "api_error", "message": "m"}})
     (fault,) = every_way(body).faults
     assert (fault.provider_code, fault.message, fault.retryable) == ("api_error", "m", True)
+
+
+def test_a_call_over_the_limit_adds_nothing_to_one_that_is_closed_in_any_cut() -> None:
+    body = anthropic(
+        *(tool(0, "a", "t"), more(0, "{}"), stop(0)), *(tool(1, "b", "t"), more(1, '{"x":1}'), stop(1))
+    )
+    told = [feed("anthropic", pieces, limits=StreamLimits(calls=1)) for pieces in ways(body)]
+    assert all(other == told[0] for other in told)
+    assert [fault.code for fault in told[0][1].faults] == ["TOO_LARGE", "AFTER_THE_END"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "content_block_start", "index": 0},
+        start(0),
+        start(0, type=5),
+        start(0, type="result", tool_use_id={}),
+        start(0, type="server_tool_use", id={}),
+    ],
+)
+def test_a_block_however_odd_can_be_answered(odd: dict[str, Any]) -> None:
+    turn = every_way(anthropic(odd, tool(1, "a", "t"), stop(1)))
+    assert all(isinstance(block["type"], str) for block in turn.kept)
+    result = ToolResult(CallKey(), "a", "t", Status.OK, content="x")
+    said, answer = encode("anthropic", turn, [result])
+    assert said["content"][-1]["name"] == "t"
+    assert answer["content"][0]["tool_use_id"] == "a"

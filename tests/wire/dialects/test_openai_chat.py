@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from callgate.calls import CallKind, Finish, ReasoningDelta, TextDelta, Turn, Usage
+from callgate.wire import StreamLimits
 from tests.growth import grows_linearly
 from tests.wire.bodies import chat, chunk, decode, feed, piece, sse, ways
 
@@ -234,3 +235,65 @@ def test_arguments_that_come_as_equal_objects_stay_those_of_their_own_call() -> 
     turn = every_way(body)
     assert [call.arguments_text for call in turn.calls] == texts
     assert turn.executable
+
+
+def test_a_fragment_without_index_goes_to_the_call_met_last_however_that_was_met() -> None:
+    turn = every_way(
+        chat(
+            chunk(piece(0, id="a", name="t", arguments="{"), piece(1, id="b", name="u", arguments='{"p":')),
+            chunk(piece(0, arguments='"x":')),
+            chunk(piece(None, arguments="1}")),
+            chunk(piece(1, arguments="2}")),
+        )
+    )
+    assert [call.arguments_text for call in turn.calls] == ['{"x":1}', '{"p":2}']
+
+
+def test_a_custom_part_beside_a_function_part_counts_in_every_cut() -> None:
+    both = {"index": 0, "function": {"arguments": "{}"}, "custom": {"name": "y"}}
+    turn = every_way(chat(chunk(piece(0, id="a", name="t", arguments="")), chunk(both)))
+    assert [call.name for call in turn.calls] == ["ty"]
+
+
+def test_a_call_that_got_its_id_late_is_found_by_it_again() -> None:
+    turn = every_way(
+        chat(
+            chunk(piece(0, name="t", arguments="{")),
+            chunk(piece(None, id="a")),
+            chunk(piece(0, arguments='"x":')),
+            chunk(piece(0, id="b", name="u", arguments="{}")),
+            chunk(piece(0, id="a", arguments="1}")),
+        )
+    )
+    assert [(call.call_id, call.arguments_text) for call in turn.calls] == [("a", '{"x":1}'), ("b", "{}")]
+
+
+def test_more_of_a_closed_call_over_the_limit_is_a_fault_in_every_cut() -> None:
+    body = sse(
+        CALL,
+        chunk(finish="tool_calls"),
+        chunk(piece(0, id="b", name="t")),
+        chunk(content="z"),
+        chunk(piece(0, arguments="{}")),
+    )
+    told = [feed("openai-chat", pieces, limits=StreamLimits(calls=1)) for pieces in ways(body)]
+    assert all(other == told[0] for other in told)
+    assert [fault.code for fault in told[0][1].faults] == ["TOO_LARGE", "AFTER_THE_END"]
+
+
+@pytest.mark.parametrize("later", [{}, {"completion_tokens": None}, {"prompt_tokens": 4}])
+def test_a_later_usage_without_numbers_does_not_hide_that_the_cap_was_met(later: dict[str, Any]) -> None:
+    first, second = (
+        {"id": "r1", "choices": [], "usage": usage} for usage in ({"completion_tokens": 300}, later)
+    )
+    turn = every_way(sse(CALL, chunk(finish="tool_calls"), first, second, "[DONE]"), max_tokens=300)
+    assert turn.why_not == "TURN_CAPPED"
+
+
+def test_a_usage_without_numbers_does_not_tell_whether_the_cap_was_met() -> None:
+    empty: tuple[dict[str, Any], ...] = ({}, {"prompt_tokens": 4}, {"completion_tokens": None})
+    for usage in empty:
+        end: dict[str, Any] = {"id": "r1", "choices": [], "usage": usage}
+        body = sse(CALL, chunk(finish="tool_calls"), end)
+        assert every_way(body, max_tokens=300).why_not == "TURN_CUT"
+        assert every_way(body).executable

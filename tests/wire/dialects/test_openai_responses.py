@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from callgate.calls import ArgumentsDelta, CallKind, Finish, ServerCall, TextDelta, Turn, Usage
+from callgate.wire import encode
 from tests.wire.bodies import call, completed, decode, delta, feed, function, item, responses, sse, ways
 
 
@@ -284,3 +285,53 @@ def test_an_item_may_carry_more_than_is_known() -> None:
 def test_another_kind_of_item_is_kept_as_it_came() -> None:
     program = {"type": "program", "id": "p", "code": "x = 1  # ü"}
     assert every_way(responses(item("done", 0, program))).kept == [program]
+
+
+def ended(index: int | None, arguments: str, **fields: Any) -> dict[str, Any]:
+    return item("done", index, function(arguments, **fields))
+
+
+def test_another_call_under_the_index_of_one_that_is_done_is_a_call_of_its_own() -> None:
+    for first in ([ended(0, '{"a":1}')], call(0, '{"a":1}')):
+        turn = every_way(responses(*first, ended(0, '{"b":2}', call_id="c2", name="pay")))
+        assert [(c.call_id, c.name, c.arguments) for c in turn.calls] == [
+            ("c1", "ls", {"a": 1}),
+            ("c2", "pay", {"b": 2}),
+        ]
+        assert turn.executable
+
+
+def test_the_end_of_an_item_of_another_type_ends_no_call_and_is_not_lost() -> None:
+    message = {"type": "message", "content": [{"type": "output_text", "text": "hey"}]}
+    open_ = item("added", 0, function(status="in_progress"))
+    turn = every_way(responses(open_, delta(0, "{}"), item("done", 0, message)))
+    assert [c.complete for c in turn.calls] == [False]
+    assert turn.text == "hey"
+    turn = every_way(responses(item("done", 0, message), ended(0, "{}")))
+    assert [c.complete for c in turn.calls] == [True]
+    turn = every_way(responses(delta(0, "hey", "output_text"), item("done", 0, message), ended(0, "{}")))
+    assert (turn.text, [c.complete for c in turn.calls]) == ("hey", [True])
+
+
+def test_a_call_that_is_done_twice_counts_once_and_with_other_arguments_fails_the_turn() -> None:
+    again = {"type": "response.function_call_arguments.done", "output_index": 0, "arguments": '{"a":1}'}
+    for first in ([ended(0, '{"a":1}')], call(0, '{"a":', "1}")):
+        turn = every_way(responses(*first, ended(0, '{"a":1}'), again))
+        assert turn.executable
+        assert len(turn.calls) == 1
+        for other in (ended(0, '{"a":2}'), {**again, "arguments": '{"a":2}'}):
+            turn = every_way(responses(*first, other))
+            assert [fault.code for fault in turn.faults] == ["AFTER_THE_END"]
+            assert not turn.executable
+
+
+def test_an_item_that_does_not_say_its_type_is_not_kept() -> None:
+    odd = {"type": "response.output_item.done", "output_index": 0}
+    turn = every_way(responses(odd, item("done", 1, {}), item("done", 2, {"type": 5})))
+    assert turn.kept == []
+    assert encode("openai-responses", turn, []) == [{"role": "assistant", "content": ""}]
+
+
+def test_a_later_usage_without_numbers_leaves_the_earlier_one() -> None:
+    turn = every_way(responses(completed(usage={"output_tokens": 9}), end=completed(usage={})))
+    assert turn.usage == Usage(0, 9)

@@ -135,6 +135,7 @@ class _State:
                     text
                     and slot is not None
                     and slot.kind is not None
+                    and not slot.closed
                     and (size := slot.size + len(text)) <= limit
                 ):
                     slot.size = size
@@ -156,11 +157,9 @@ class _State:
 
     def end(self) -> None:
         """Keep what the next request has to repeat: every block that is neither text nor a call of ours."""
-        self.assembly.kept = [
-            _rebuilt(block)
-            for block in self.every
-            if block.type != "text" and (block.slot is None or block.slot.kind is None)
-        ]
+        for block in self.every:
+            if block.type != "text" and (block.slot is None or block.slot.kind is None):
+                self.assembly.keep(_rebuilt(block))
 
 
 def _message_start(state: _State, event: _Event, out: list[StreamEvent]) -> None:
@@ -193,7 +192,7 @@ def _block_start(state: _State, event: _Event, out: list[StreamEvent]) -> None:
         assembly.name(draft, slot, head.name or "", out)
         given = bytes(head.input).decode("utf-8", "replace")
         if given.strip("{} \t\r\n") not in ("", "null"):
-            assembly.give(slot, given)
+            assembly.give(slot, given, out)
     block = _Block(type_, event.content_block, slot)
     state.blocks[event.index] = block
     state.every.append(block)

@@ -56,12 +56,12 @@ def _heard(turn: Turn, answered: Sequence[Answered]) -> list[Message]:
 
 def _kept(turn: Turn) -> list[Message]:
     """What to repeat. The API refuses thinking that was cut, and a server's call without its result."""
-    whole = {block["tool_use_id"] for block in turn.kept if "tool_use_id" in block}
+    whole = {whose for block in turn.kept if isinstance(whose := block.get("tool_use_id"), str)}
     return [
         block
         for block in turn.kept
         if (block["type"] != "thinking" or block.get("signature"))
-        and (not block["type"].endswith("tool_use") or block.get("id") in whole)
+        and (not block["type"].endswith("tool_use") or str(block.get("id")) in whole)
     ]
 
 

@@ -21,7 +21,6 @@ from callgate.calls import (
     FrozenDict,
     StreamEvent,
     TextDelta,
-    Usage,
     parse_arguments,
 )
 from callgate.wire._assembly import Assembly, provider_fault
@@ -136,7 +135,7 @@ class _State:
 
     def take_all(self, events: Sequence[_Chunk], out: list[StreamEvent]) -> None:
         """The quick way, for more text and for more of a known call; it does what ``take`` does."""
-        places, limit, add = self.main, self.limit, out.append
+        places, last, limit, add = self.main, self.last, self.limit, out.append
         is_quick = self.is_quick
         for chunk in events:
             if (
@@ -164,12 +163,15 @@ class _State:
                     not content
                     and len(calls) == 1
                     and (slot := places.get((call := calls[0]).index)) is not None
+                    and not slot.closed
                     and not call.id
+                    and call.custom is None
                     and (function := call.function) is not None
                     and not function.name
                     and (text := function.arguments)
                     and (size := slot.size + len(text)) <= limit
                 ):
+                    last[0] = slot
                     slot.size = size
                     slot.parts.append(text)
                     add(ArgumentsDelta(slot.position, text))
@@ -183,7 +185,7 @@ class _State:
         if event.id and not assembly.response_id:
             assembly.response_id = whole(event.id)
         if event.usage is not None:
-            assembly.usage = _usage(event.usage)
+            _count(assembly, event.usage)
         for choice in event.choices or ():
             draft = assembly.draft(choice.index or 0)
             if choice.delta is not None:
@@ -251,6 +253,7 @@ def _known(state: _State, draft: Draft, call: _Call, name: str, text: str) -> Sl
         return None
     if call.id and slot.call_id:
         # Some servers send all calls under one index: the id tells them apart.
+        state.by_id[draft.number, call.index, slot.call_id] = slot
         return slot if call.id == slot.call_id else state.by_id.get((draft.number, call.index, call.id))
     if name and (call.index is None or (slot.parts and _is_next(state, slot, name, text))):
         return None
@@ -294,13 +297,12 @@ def _close(state: _State, draft: Draft, out: list[StreamEvent]) -> None:
         state.assembly.close(draft, slot, out)
 
 
-def _usage(told: _Usage) -> Usage:
-    return Usage(
-        input_tokens=told.prompt_tokens or 0,
-        output_tokens=told.completion_tokens or 0,
-        cached_tokens=(told.prompt_tokens_details and told.prompt_tokens_details.cached_tokens) or 0,
-        reasoning_tokens=(told.completion_tokens_details and told.completion_tokens_details.reasoning_tokens)
-        or 0,
+def _count(assembly: Assembly, told: _Usage) -> None:
+    assembly.count(
+        input_tokens=told.prompt_tokens,
+        output_tokens=told.completion_tokens,
+        cached_tokens=(told.prompt_tokens_details or _Cached()).cached_tokens,
+        reasoning_tokens=(told.completion_tokens_details or _Reasoned()).reasoning_tokens,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, TextDelta, Usage
+from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, TextDelta
 from callgate.wire._assembly import Assembly, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import opened, verbatim, whole
@@ -92,13 +92,25 @@ class _Event(msgspec.Struct, gc=False):
 
 
 class _Open:
-    """An output item. ``spoke``: some of its text came in deltas."""
+    """An output item. ``spoke``: some of its text came in deltas. ``done``: its end came."""
 
-    __slots__ = ("slot", "spoke")
+    __slots__ = ("done", "slot", "spoke", "type")
 
-    def __init__(self, slot: Slot | None, *, spoke: bool = False) -> None:
+    def __init__(self, type_: str, slot: Slot | None = None) -> None:
+        self.type = type_
         self.slot = slot
-        self.spoke = spoke
+        self.spoke = self.done = False
+
+    def copy(self, slots: dict[int, Slot]) -> _Open:
+        other = _Open(self.type, slots[id(self.slot)] if self.slot else None)
+        other.spoke, other.done = self.spoke, self.done
+        return other
+
+    def is_of(self, head: _Item) -> bool:
+        """Whether an item's end is the end of this one, or tells it again."""
+        if self.type != (head.type or self.type):
+            return False
+        return not (self.done and self.slot and head.call_id) or self.slot.call_id == whole(head.call_id)
 
 
 class _State:
@@ -116,10 +128,7 @@ class _State:
         """The same state over a copy of the assembly."""
         other = type(self)(assembly)
         slots = paired(self.assembly.draft(0), assembly.draft(0))
-        other.items = {
-            key: _Open(slots[id(item.slot)] if item.slot else None, spoke=item.spoke)
-            for key, item in self.items.items()
-        }
+        other.items = {key: item.copy(slots) for key, item in self.items.items()}
         other.number, other.last = self.number, self.last
         return other
 
@@ -189,7 +198,7 @@ def _opened(state: _State, head: _Item, out: list[StreamEvent]) -> _Open:
         slot = assembly.open(draft, kind, head.call_id or head.id, out)
         name = type_ if kind is CallKind.BUILTIN else head.name or ("" if kind else type_)
         assembly.name(draft, slot, name, out)
-    return _Open(slot)
+    return _Open(type_, slot)
 
 
 def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
@@ -197,16 +206,16 @@ def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     head, loose = opened(_Item, event.item)
     key = _key(event, head)
     item = state.items.get(key)
-    if item is None:
+    if item is None or not item.is_of(head):
         item = state.items[key] = _opened(state, head, out)
-    slot = item.slot
+    slot, item.done = item.slot, True
     before, assembly.loose = assembly.loose, loose or assembly.loose
     if slot is None:
         _said(state, item, head, out)
     elif slot.kind is CallKind.BUILTIN:
-        assembly.give(slot, bytes(event.item).decode("utf-8", "replace"))
+        assembly.give(slot, bytes(event.item).decode("utf-8", "replace"), out)
     else:
-        assembly.give(slot, head.arguments or head.input or "")
+        assembly.give(slot, head.arguments or head.input or "", out)
         if not slot.names:
             assembly.name(draft, slot, head.name or "", out)
     assembly.loose = before
@@ -214,7 +223,7 @@ def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     if slot is not None and head.status != "incomplete":
         assembly.close(draft, slot, out)
     if head.type != "message" and (slot is None or slot.kind is None):
-        assembly.kept.append(verbatim(event.item))
+        assembly.keep(verbatim(event.item))
 
 
 def _said(state: _State, item: _Open, head: _Item, out: list[StreamEvent]) -> None:
@@ -236,10 +245,10 @@ def _arguments(state: _State, event: _Event, out: list[StreamEvent]) -> None:
         state.assembly.arguments(state.assembly.draft(0), slot, event.delta or "", out)
 
 
-def _arguments_done(state: _State, event: _Event, _: list[StreamEvent]) -> None:
+def _arguments_done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     slot = _slot(state, event)
     if slot is not None:
-        state.assembly.give(slot, event.arguments or event.input or "")
+        state.assembly.give(slot, event.arguments or event.input or "", out)
 
 
 def _slot(state: _State, event: _Event) -> Slot | None:
@@ -250,7 +259,7 @@ def _slot(state: _State, event: _Event) -> Slot | None:
 
 def _text(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     field = "refusal" if event.type == "response.refusal.delta" else "text"
-    state.items.setdefault(_key(event), _Open(None)).spoke = True
+    state.items.setdefault(_key(event), _Open("message")).spoke = True
     state.assembly.say(state.assembly.draft(0), field, event.delta or "", out)
 
 
@@ -298,14 +307,13 @@ def _ended(state: _State, event: _Event, out: list[StreamEvent]) -> _Response:
     _created(state, event, out)
     state.assembly.certain = True
     response = event.response or _Response()
-    told = response.usage
-    if told is not None:
-        state.assembly.usage = Usage(
-            input_tokens=told.input_tokens or 0,
-            output_tokens=told.output_tokens or 0,
-            cached_tokens=(told.input_tokens_details or _Cached()).cached_tokens or 0,
-            reasoning_tokens=(told.output_tokens_details or _Reasoned()).reasoning_tokens or 0,
-        )
+    told = response.usage or _Usage()
+    state.assembly.count(
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        cached_tokens=(told.input_tokens_details or _Cached()).cached_tokens,
+        reasoning_tokens=(told.output_tokens_details or _Reasoned()).reasoning_tokens,
+    )
     return response
 
 
