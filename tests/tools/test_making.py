@@ -2,13 +2,18 @@
 
 import functools
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, Literal, Optional, Self
+from uuid import UUID
 
 import pytest
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from callgate.calls import Description, Effect, Example, freeze
 from callgate.errors import ToolDeclarationError, UnsupportedSchemaError
-from callgate.tools import NOTES, ToolOptions, declare, declare_schema
+from callgate.tools import NOTES, ToolOptions, WorkspacePath, declare, declare_schema, writes
 
 READ = ToolOptions(effect=Effect.READ)
 
@@ -161,3 +166,97 @@ def test_a_reconcile_function_that_could_not_be_called_is_refused_at_declaration
 
 def save_it(value: int) -> None:
     """Save."""
+
+
+def _lower(text: str) -> str:
+    return text.lower()
+
+
+class Ticket(Enum):
+    ONE = "one"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_kept"),
+    [
+        (str, True),
+        (int, True),
+        (int | str | None, True),
+        (list[str], True),
+        (Literal["a", "b"], True),
+        (Ticket, True),
+        (date, True),
+        (Annotated[str, Field(min_length=1, pattern="^[a-z]+$")], True),
+        (UUID, False),
+        (datetime, False),
+        (Decimal, False),
+        (float, False),
+        (list[UUID], False),
+        (UUID | None, False),
+        (Annotated[str, StringConstraints(strip_whitespace=True)], False),
+        (Annotated[str, StringConstraints(to_lower=True)], False),
+        (Annotated[str, AfterValidator(_lower)], False),
+        (WorkspacePath, False),
+    ],
+)
+def test_what_names_a_resource_has_one_spelling(kind: Any, is_kept: bool) -> None:
+    def update_ticket(ticket: Any) -> None: ...
+
+    update_ticket.__annotations__["ticket"] = kind
+    options = ToolOptions(accesses=[writes("ticket:{ticket}")])
+    if is_kept:
+        assert declare(update_ticket, options).insides.reach.templates
+        return
+    with pytest.raises(ToolDeclarationError) as refused:
+        declare(update_ticket, options)
+    assert refused.value.facts["parameter"] == "ticket"
+    assert "check=" in refused.value.facts["mend"]
+
+
+class Move(BaseModel):
+    to: Annotated[WorkspacePath, AfterValidator(_lower)]
+
+
+class Checked(BaseModel):
+    to: WorkspacePath
+    id: UUID
+
+    @model_validator(mode="after")
+    def look(self) -> Self:
+        return self
+
+
+class Chain(BaseModel):
+    to: WorkspacePath
+    next: Optional["Chain"] = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_kept"),
+    [
+        (WorkspacePath, True),
+        (WorkspacePath | None, True),
+        (Annotated[WorkspacePath, Field(min_length=1)], True),
+        (dict[WorkspacePath, UUID], True),
+        (Checked, True),
+        (Chain, True),
+        (Annotated[list[WorkspacePath], AfterValidator(sorted)], True),
+        (Annotated[WorkspacePath, StringConstraints(strip_whitespace=True)], False),
+        (Annotated[WorkspacePath, StringConstraints(to_lower=True)], False),
+        (Annotated[WorkspacePath, BeforeValidator(_lower)], False),
+        (list[Annotated[WorkspacePath, AfterValidator(_lower)]], False),
+        (Annotated[WorkspacePath | None, AfterValidator(_lower)], False),
+        (Move, False),
+        (dict[str, Move], False),
+    ],
+)
+def test_a_path_reaches_the_function_as_it_was_judged(kind: Any, is_kept: bool) -> None:
+    def write_it(path: Any) -> None: ...
+
+    write_it.__annotations__["path"] = kind
+    if is_kept:
+        assert declare(write_it).insides.reach.paths
+        return
+    with pytest.raises(ToolDeclarationError) as refused:
+        declare(write_it)
+    assert refused.value.facts["parameter"] == "path"

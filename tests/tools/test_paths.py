@@ -40,7 +40,7 @@ def test_a_path_is_a_string_with_a_format_in_the_schema() -> None:
 
 def test_paths_at_any_depth_are_bound_under_the_names_that_were_judged() -> None:
     shelf = Shelf({"a": b"1", "b": b"2"})
-    values = build_model(read_signature(tool)).read(dict(ARGUMENTS), Opening(shelf, {"./a": "a"}))
+    values = build_model(read_signature(tool)).read(dict(ARGUMENTS), Opening(shelf, {"./a": "a", "b": "b"}))
     (key,) = values["by"]
     bound = [values["path"], *values["more"], key, values["edit"].path]
     assert bound == ["a", "b", "a", "b"]

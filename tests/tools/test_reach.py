@@ -146,3 +146,10 @@ def test_a_default_that_nothing_would_judge_is_refused() -> None:
     with pytest.raises(ToolDeclarationError) as refused:
         reach(tool)
     assert refused.value.facts["parameter"] == "path"
+
+
+def test_a_path_under_any_name_is_refused() -> None:
+    def tool(**paths: WorkspacePath) -> None: ...
+
+    with pytest.raises(ToolDeclarationError, match="a parameter of its own"):
+        reach(tool)

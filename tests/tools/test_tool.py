@@ -89,8 +89,19 @@ def test_paths_open_through_the_context_under_the_names_that_were_judged() -> No
     facts = Facts({"link": Located("link", "real", "file:/real", exists=True)})
     bound = made(tool).bind(freeze({"path": "link"}), Context(files=shelf), facts)
     assert tool(**bound.kwargs) == "text"
-    bound = made(tool).bind(freeze({}), Context(files=shelf))
+    bound = made(tool).bind(freeze({}), Context(files=shelf), Facts({"x": Located("x", "x", "file:/x")}))
     assert tool(**bound.kwargs) == "default"
+
+
+def test_a_path_that_nobody_judged_is_bound_to_nothing() -> None:
+    def tool(path: WorkspacePath = WorkspacePath("x")) -> None: ...  # noqa: B008 - immutable
+
+    for arguments in ({}, {"path": "x"}):
+        with pytest.raises(LocalProtocolError):
+            made(tool).bind(freeze(arguments), Context(files=Shelf()))
+    (bound,) = made(tool).bind(freeze({}), CONTEXT).kwargs.values()
+    with pytest.raises(LocalProtocolError):
+        bound.read_text()
 
 
 def test_arguments_that_nobody_judged_are_not_bound() -> None:

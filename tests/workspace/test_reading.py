@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callgate.calls import FrozenDict, Range
-from callgate.tools import Context, Hooks
+from callgate.tools import Context, Hooks, gather
 from callgate.workspace import _reading as reading
 from callgate.workspace import version_of
 from tests.workspace.desk import Answer, Desk
@@ -225,5 +225,6 @@ def test_a_cancelled_search_stops(library: Desk) -> None:
     tool = library.tools.get("search_text")
     assert tool is not None
     context = Context(files=library.workspace, hooks=Hooks(cancelled=lambda: True))
-    bound = tool.bind(FrozenDict({"query": "x"}), context)
+    arguments = FrozenDict({"query": "x"})
+    bound = tool.bind(arguments, context, gather(tool, arguments, library.workspace))
     assert tool.function(*bound.args, **bound.kwargs).content["matches"] == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callgate.calls import FrozenDict, ToolCall
 from callgate.errors import LocalProtocolError, ToolError
-from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Result, WorkspacePath
+from callgate.tools import CannotTell, Context, DidNotHappen, Happened, Result, WorkspacePath, gather
 from callgate.workspace import Workspace, restore, version_of
 from callgate.workspace import _writing as writing
 from tests.workspace.desk import Desk
@@ -219,7 +219,8 @@ def test_a_delete_keeps_what_it_deleted_for_reconciling(desk: Desk, tmp_path: Pa
     tool = desk.tools.get("delete_file")
     assert tool is not None
     context = Context(files=desk.workspace, idempotency_key="key")
-    bound = tool.bind(FrozenDict({"path": "a.txt"}), context)
+    arguments = FrozenDict({"path": "a.txt"})
+    bound = tool.bind(arguments, context, gather(tool, arguments, desk.workspace))
     done = tool.function(*bound.args, **bound.kwargs)
     assert Desk.at(tmp_path).reconcile("delete_file", path="a.txt") == Happened(done)
 

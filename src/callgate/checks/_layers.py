@@ -111,10 +111,11 @@ def _astray(call: ToolCall, tool: Tool, facts: Facts) -> tuple[Finding, ...]:
 
     The world said so, or there is no workspace in which to look for them.
     """
+    touches = tool.touches(call.arguments)
+    if not touches:
+        return ()
     found = (
-        (touch.where, facts.located.get(touch.text, _NOWHERE))
-        for touch in tool.touches(call.arguments)
-        if touch.kind == "path"
+        (touch.where, facts.located.get(touch.text, _NOWHERE)) for touch in touches if touch.kind == "path"
     )
     return tuple(dict.fromkeys(replace(one, where=where) for where, one in found if isinstance(one, Finding)))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import typing
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, get_args, get_origin
 
@@ -79,6 +79,18 @@ class Model:
             values.update(made.__pydantic_extra__)
         return values
 
+    def keeps(self, name: str, mark: str = "") -> bool:
+        """Whether a parameter's type hands its value on just as it was written.
+
+        With a ``mark``, of the types inside it whose core schema has it among its metadata alone.
+        """
+        fields, definitions = _core(self.kind)
+        attribute = next(field.attribute for field in self.fields if field.name == name)
+        nodes = _nodes(fields[attribute]["schema"], definitions)
+        if mark:
+            return not any(changed for node, changed in nodes if mark in node.get("metadata", ()))
+        return all(node["type"] in _KEPT and not _CHANGING.intersection(node) for node, _ in nodes)
+
     def findings(self, arguments: Any) -> tuple[Finding, ...]:
         """What the types still refuse in arguments that fit the schema.
 
@@ -141,6 +153,67 @@ def _is_scalar(schema: dict[str, Any]) -> bool:
 
 _SCALAR: Final = frozenset({"string", "number", "integer", "boolean", "null"})
 _ONLY_A_WAY: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf"})
+
+
+def _core(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The core schemas of a model's fields, and those they refer to by name."""
+    core = kind.__pydantic_core_schema__
+    definitions = {one["ref"]: one for one in core.get("definitions", ())}
+    while "fields" not in core:
+        core = core["schema"]
+    return core["fields"], definitions
+
+
+def _nodes(
+    held: Any, definitions: Mapping[str, Any], *, changed: bool = False, seen: frozenset[str] = frozenset()
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Every core schema in another, each with whether a function around it may change its very value."""
+    if isinstance(held, list | tuple):
+        for one in held:
+            yield from _nodes(one, definitions, changed=changed, seen=seen)
+    if not isinstance(held, dict):
+        return
+    if isinstance(held.get("type"), str):
+        yield held, changed
+        changed = _may_change(held) or (changed and held["type"] not in _HOLDERS)
+    reference = held.get("schema_ref", "")
+    if reference in definitions and reference not in seen:
+        yield from _nodes(definitions[reference], definitions, changed=changed, seen=seen | {reference})
+    for key in _BELOW.intersection(held):
+        below = held[key]
+        inner = list(below.values()) if key in {"fields", "choices"} and isinstance(below, dict) else below
+        yield from _nodes(inner, definitions, changed=changed, seen=seen)
+
+
+def _may_change(core: Mapping[str, Any]) -> bool:
+    """Whether a core schema hands its value through a function: pydantic's own after it only look."""
+    if core["type"] == "function-after":
+        function = core["function"]["function"]
+        return not str(getattr(function, "func", function).__module__).startswith("pydantic.")
+    return core["type"] == "chain" or str(core["type"]).startswith("function-")
+
+
+_BELOW: Final = frozenset(
+    {
+        *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "arguments_schema"),
+        *("lax_schema", "strict_schema", "json_schema", "python_schema", "choices", "steps", "fields"),
+    }
+)
+_HOLDERS: Final = frozenset(
+    {
+        *("list", "set", "frozenset", "tuple", "dict", "generator", "model-field", "dataclass-field"),
+        *("typed-dict-field", "arguments"),
+    }
+)
+"""What stands around a value is not the value."""
+_KEPT: Final = frozenset(
+    {
+        *("default", "nullable", "union", "list", "set", "frozenset", "tuple", "dict", "definition-ref"),
+        *("any", "none", "bool", "int", "str", "literal", "enum", "date"),
+    }
+)
+"""Types whose values have one JSON text each, once the schema took it: a date is only ``2026-01-01``."""
+_CHANGING: Final = frozenset({"strip_whitespace", "to_lower", "to_upper"})
 
 
 def _load() -> Any:

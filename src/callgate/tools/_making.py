@@ -26,7 +26,7 @@ from callgate.errors import ToolDeclarationError, UnsupportedSchemaError
 from callgate.schema import Docs, Model, Signature, Validator, strip
 
 from ._effects import MODES, NOTES, words
-from ._markers import PREFIX
+from ._markers import PATH, PREFIX
 from ._options import ToolOptions
 from ._reach import reach_of
 from ._risk import Parameter
@@ -89,9 +89,24 @@ def make(draft: Draft, effect: Effect, parameters: tuple[Parameter, ...]) -> Too
         server=options.server,
         docs=draft.docs,
     )
+    _refuse_two_spellings(tool)
     _refuse_bad_examples(tool)
     _refuse_bad_reconcile(options.reconcile, draft.name)
     return tool
+
+
+def _refuse_two_spellings(tool: Tool) -> None:
+    """What a call touches is read off the text that was sent: the function must get that very value."""
+    model, reach = tool.insides.model, tool.insides.reach
+    if model is None:
+        return
+    named = dict.fromkeys(name for template in reach.templates for name in template.names)
+    changed = [name for name in named if not model.keeps(name)]
+    changed += (path.name for path in reach.paths if not model.keeps(path.name, PATH))
+    if changed:
+        message = "the type changes what names a resource, so that two spellings would be two resources"
+        mend = "take text, a whole number or a closed set as it is; judge its form by a pattern or check=…"
+        raise ToolDeclarationError(message, tool=tool.name, parameter=changed[0], mend=mend)
 
 
 def _refuse_bad_reconcile(function: Callable[..., Any] | None, tool: str) -> None:

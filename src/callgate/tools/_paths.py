@@ -155,7 +155,7 @@ class WorkspacePath(str):
         Nothing to import).
         """
         step = {"type": "with-info", "function": _bind}
-        return {"type": "function-after", "function": step, "schema": handler(str)}
+        return {"type": "function-after", "function": step, "schema": handler(str), "metadata": {PATH: True}}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:
@@ -166,6 +166,8 @@ class WorkspacePath(str):
 
 def _bind(text: str, info: Any) -> WorkspacePath:
     opening = info.context
-    if isinstance(opening, Opening):
-        return WorkspacePath(opening.names.get(text, text), opening.files, text)
-    return WorkspacePath(text)
+    if not isinstance(opening, Opening):
+        return WorkspacePath(text)
+    if opening.files is not None and text not in opening.names:
+        raise ValueError("a path that nobody judged cannot be opened")
+    return WorkspacePath(opening.names.get(text, text), opening.files, text)

@@ -19,6 +19,7 @@ from ._facts import Touch
 from ._markers import PATH, READS, WRITES, Marker
 from ._templates import Template, read_template
 
+_UNNAMED: Final = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _MODES: Final = {READS: Mode.READ, WRITES: Mode.WRITE}
 
 
@@ -125,8 +126,8 @@ def reach_of(schema: Mapping[str, Any], mode: Mode, accesses: Iterable[Marker], 
     """Read off an annotated schema, and the tool's own accesses, what its calls reach for.
 
     Raises:
-        ToolDeclarationError: A template cannot work, a bare ``reads()`` stands beside no path, or a path
-            inside an object has a default, which would reach the tool unjudged.
+        ToolDeclarationError: A template cannot work, a bare ``reads()`` stands beside no path, a path inside
+            an object has a default, which would reach the tool unjudged, or one has no parameter's name.
     """
     properties: Mapping[str, Any] = schema.get("properties", {})
     frozen: FrozenDict = freeze(dict(schema))
@@ -135,6 +136,9 @@ def reach_of(schema: Mapping[str, Any], mode: Mode, accesses: Iterable[Marker], 
         if _holds_path(schema, below):
             modes = tuple(touch.mode for touch in find_paths(schema, "text", name, mode))
             paths.append(PathParameter(name, pointer((name,)), tuple(dict.fromkeys(modes))))
+    if _holds_path(schema, {keyword: held for keyword, held in schema.items() if keyword in _UNNAMED}):
+        message = "a path needs a parameter of its own: under any other name nothing would judge it"
+        raise ToolDeclarationError(message, tool=tool, mend="take a dict[str, WorkspacePath]")
     _refuse_hidden_defaults(schema, tool)
     templates: list[Template] = []
     for where, marker, is_beside_path in _said(schema, accesses):
