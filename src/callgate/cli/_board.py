@@ -1,51 +1,59 @@
 """The board: every call of a run, its state, the layer that said no, and how long it took.
 
-In: entries as they become durable. Out: a table. Promise: it shows what the record says and nothing else.
+In: entries as they become durable, of a run and of those that its tools made below it. Out: a table.
+Promise: a call stands as the gate's own fold over the record says; the board adds times and progress alone.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rich.live import Live
 from rich.table import Table
 
 from callgate.calls import (
-    CODES,
-    Admitted,
-    ApprovalAsked,
     CallKey,
-    Decided,
     Entry,
     LostSight,
     Raised,
     Reconciled,
-    Refused,
     Returned,
     Started,
+    State,
     TurnHeard,
 )
+from callgate.gate import CallView, Replay
 
 from ._screen import plain, screen
 
-_WIDTH = 56
+_WIDTH: Final = 56
+_ENDS: Final = Returned | Raised | LostSight | Reconciled
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One call as it stands."""
+    """One call as it is shown; ``seconds`` are None until it ended once."""
 
     name: str
     arguments: str
-    state: str = "created"
-    why: str = ""
+    state: str
+    layer: str
+    why: str
+    seconds: float | None
+
+
+@dataclass(slots=True)
+class Watch:
+    """What the board keeps of a call: when it was last started, how long that took, how far it says it is."""
+
     started: float = 0.0
     seconds: float | None = None
+    progress: str = ""
 
 
 @dataclass(slots=True)
@@ -53,19 +61,27 @@ class Board:
     """All calls seen so far, in the order they were made."""
 
     title: str = ""
-    rows: dict[CallKey, Row] = field(default_factory=dict)
+    runs: dict[str, Replay] = field(default_factory=dict)
+    watches: dict[CallKey, Watch] = field(default_factory=dict)
     live: Live | None = None
 
     def hear(self, entry: Entry) -> None:
         """Take an entry in; a listener for ``gate.subscribe``."""
-        take = _TAKE.get(type(entry))
-        if take is not None:
-            take(self, entry)
-            self.refresh()
+        key: CallKey | None = getattr(entry, "key", None)
+        run = key.run if key else getattr(entry, "run", "")
+        self.runs.setdefault(run, Replay(run)).add(entry)
+        if isinstance(entry, TurnHeard):
+            self.watches |= {call.key: Watch() for call in entry.calls}
+        elif isinstance(entry, Started):
+            self.watches[entry.key] = Watch(entry.at)
+        elif isinstance(entry, _ENDS):
+            watch = self.watches[entry.key]
+            watch.seconds = entry.at - watch.started
+        self.refresh()
 
     def progress(self, key: CallKey, text: str) -> None:
         """Show what a tool says of its progress."""
-        self.rows[key].why = text
+        self.watches[key].progress = text
         self.refresh()
 
     def refresh(self) -> None:
@@ -73,41 +89,11 @@ class Board:
         if self.live is not None:
             self.live.update(self.table(), refresh=True)
 
-    def heard(self, entry: TurnHeard) -> None:
-        """A turn brought calls."""
-        for call in entry.calls:
-            self.rows[call.key] = Row(call.name, call.arguments_text)
-            if entry.why_not:
-                self.put(call.key, "not_run", entry.why_not)
-
-    def decided(self, entry: Decided) -> None:
-        """A person, or the clock, decided."""
-        state = "validated" if entry.approved else "refused"
-        self.put(entry.key, state, entry.code or f"approved by {entry.by}")
-
-    def started(self, entry: Started) -> None:
-        """A call runs."""
-        row = self.rows[entry.key]
-        row.started = entry.at
-        self.put(entry.key, "running" if entry.attempt == 1 else f"running, try {entry.attempt}", row.why)
-
-    def ended(self, entry: Returned | Raised | LostSight | Reconciled) -> None:
-        """A call ended, or nobody saw how."""
-        row = self.rows[entry.key]
-        row.seconds = entry.at - row.started
-        if isinstance(entry, Returned):
-            self.put(entry.key, "succeeded", row.why)
-        elif isinstance(entry, Raised):
-            self.put(entry.key, "failed", entry.code)
-        elif isinstance(entry, Reconciled):
-            self.put(entry.key, "succeeded" if entry.happened else "failed", f"by evidence of {entry.by}")
-        else:
-            self.put(entry.key, "unknown", entry.cause)
-
-    def put(self, key: CallKey, state: str, why: str = "") -> None:
-        """Say how a call stands."""
-        row = self.rows[key]
-        row.state, row.why = state, why
+    @property
+    def rows(self) -> dict[CallKey, Row]:
+        """Every call as it stands now."""
+        calls = {call.call.key: call for run in self.runs.values() for call in run.calls}
+        return {key: _row(calls[key], watch) for key, watch in self.watches.items()}
 
     def table(self) -> Table:
         """The table as it stands."""
@@ -115,16 +101,9 @@ class Board:
             "call", "tool", "arguments", "state", "layer", "why", "ms", title=self.title or None, box=None
         )
         for key, row in self.rows.items():
-            code = CODES.get(row.why)
-            table.add_row(
-                f"{key.turn}.{key.position}",
-                plain(row.name),
-                plain(short(row.arguments)),
-                row.state,
-                str(code.layer) if code else "",
-                plain(row.why),
-                "" if row.seconds is None else f"{row.seconds * 1000:.0f}",
-            )
+            cells = (_where(key), row.name, short(row.arguments), row.state, row.layer, row.why)
+            taken = "" if row.seconds is None else f"{row.seconds * 1000:.0f}"
+            table.add_row(*map(plain, cells), taken)
         return table
 
     @contextmanager
@@ -152,18 +131,27 @@ class Board:
             self.live = live
 
 
-_TAKE: Final[dict[type, Callable[[Board, Any], None]]] = {
-    TurnHeard: Board.heard,
-    Admitted: lambda board, entry: board.put(entry.key, "validated"),
-    Refused: lambda board, entry: board.put(entry.key, "refused", entry.findings[0].code),
-    ApprovalAsked: lambda board, entry: board.put(entry.key, "awaiting_approval", "; ".join(entry.reasons)),
-    Decided: Board.decided,
-    Started: Board.started,
-    Returned: Board.ended,
-    Raised: Board.ended,
-    LostSight: Board.ended,
-    Reconciled: Board.ended,
-}
+def _row(call: CallView, watch: Watch) -> Row:
+    tries = f", try {call.attempt}" if call.state is State.RUNNING and call.attempt > 1 else ""
+    layer, state = call.layer or "", f"{call.state}{tries}"
+    return Row(call.call.name, call.call.arguments_text, state, layer, _why(call, watch), watch.seconds)
+
+
+def _why(call: CallView, watch: Watch) -> str:
+    """The one thing to know of a call beside its state."""
+    if call.state is State.AWAITING_APPROVAL:
+        return "; ".join(call.reasons)
+    if isinstance(call.outcome, Reconciled):
+        return f"by evidence of {call.decided_by}"
+    if isinstance(call.outcome, LostSight):
+        return call.outcome.cause
+    return call.code or watch.progress or (f"approved by {call.decided_by}" if call.decided_by else "")
+
+
+def _where(key: CallKey) -> str:
+    """The turn and position of a call; of one that a tool made, below those of the call that made it."""
+    below = key.run.partition("~")[2]
+    return f"{below}~{key.turn}.{key.position}" if below else f"{key.turn}.{key.position}"
 
 
 def short(text: str, width: int = _WIDTH) -> str:

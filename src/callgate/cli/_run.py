@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from heapq import merge
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from callgate.calls import ApprovalAsked, Entry
 from callgate.checks import Policy, Rule
 from callgate.errors import UnknownRunError
 from callgate.gate import Gate, GateOptions, open_gate
+from callgate.journal import Store
 from callgate.models import connect
 from callgate.workspace import workspace_tools
 
@@ -113,8 +115,8 @@ async def _go(asked: Asked) -> Outcome:
         questions: list[ApprovalAsked] = []
         if asked.resume:
             questions = await store.waiting(asked.resume)
-            for record in await store.read(asked.resume):
-                board.hear(record.entry)
+            for entry in await _so_far(store, asked.resume):
+                board.hear(entry)
         async with (
             open_gate(workspace_tools(), asked.workspace, store, policy, options) as gate,
             anyio.create_task_group() as tasks,
@@ -129,6 +131,13 @@ async def _go(asked: Asked) -> Outcome:
                 outcome = await _drive(agent, asked)
             tasks.cancel_scope.cancel()
     return outcome
+
+
+async def _so_far(store: Store, run: str) -> list[Entry]:
+    """What stands of a run and of those that its tools made below it; each run's entries in their order."""
+    below = [found.run for found in await store.runs() if found.run.startswith(f"{run}~")]
+    records = [await store.read(name) for name in (run, *below)]
+    return [record.entry for record in merge(*records, key=lambda record: record.entry.at)]
 
 
 async def _drive(agent: Agent, asked: Asked) -> Outcome:

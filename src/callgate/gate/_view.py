@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from callgate.calls import (
     CODES,
+    STATUS,
     CallKey,
     Decided,
     Entry,
@@ -19,6 +20,7 @@ from callgate.calls import (
     Reconciled,
     Returned,
     State,
+    Status,
     ToolCall,
     ToolResult,
     Turn,
@@ -147,16 +149,7 @@ class Replay:
     def calls(self) -> tuple[CallView, ...]:
         """Every call as it stands now, in the order they were made."""
         return tuple(
-            CallView(
-                call.call,
-                call.state,
-                call.code,
-                call.attempt,
-                call.asked.reasons if call.asked else (),
-                self._decided_by.get(key, ""),
-                call.outcome,
-            )
-            for key, call in self._state.calls.items()
+            _call_view(call, self._decided_by.get(key, "")) for key, call in self._state.calls.items()
         )
 
     def view(self) -> RunView:
@@ -199,6 +192,14 @@ def heard(entry: TurnHeard) -> Turn:
 def _turn_view(run: RunState, turn: TurnState) -> TurnView:
     told = heard(turn.heard) if turn.heard else None
     return TurnView(turn.number, turn.attempt, turn.asked, told, tuple(results(run, turn)), turn.reopened)
+
+
+def _call_view(call: CallState, decided_by: str) -> CallView:
+    # A code outlives what it was about: of a call that was lost and returned, or runs again, it says nothing.
+    is_well = STATUS[call.state] in (Status.OK, Status.PENDING)
+    reasons = call.asked.reasons if call.asked else ()
+    code = "" if is_well else call.code
+    return CallView(call.call, call.state, code, call.attempt, reasons, decided_by, call.outcome)
 
 
 def _waiting(call: CallState) -> PendingApproval:
