@@ -156,6 +156,12 @@ def test_the_measured_share_of_requests_becomes_the_right_call(smollm: NumpyEngi
     assert found.reaches(FLOORS[part]), found
 
 
+@pytest.mark.nightly
+def test_without_preferring_what_the_request_says_fewer_calls_are_right(smollm: NumpyEngine) -> None:
+    found = judged(LocalCaller(smollm, CallerOptions(copy_bias=0)), REQUESTS["dev"])
+    assert found.calls < FLOORS["dev"].calls  # 17 when it was chosen
+
+
 def test_at_least_four_of_the_six_requests_of_the_demo_are_promised() -> None:
     assert FLOORS["demo"].calls >= 4
 
