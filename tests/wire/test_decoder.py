@@ -485,6 +485,59 @@ def test_a_bare_json_error_is_the_provider_s_error() -> None:
         assert fault.retryable
 
 
+@pytest.mark.parametrize(
+    ("tail", "code", "message"),
+    [
+        (b"event: error\ndata: overloaded", "PROVIDER_ERROR", "overloaded"),
+        (b"event: error\r\ndata: overloaded\r\n", "PROVIDER_ERROR", "overloaded"),
+        (b'event: error\ndata: {"error":{"mess', "PROVIDER_ERROR", '{"error":{"mess'),
+        (b"event: error", "PROVIDER_ERROR", "reported an error"),
+        (b"event: error\n", "PROVIDER_ERROR", "reported an error"),
+        (b"event: error\r", "PROVIDER_ERROR", "reported an error"),
+        (b"event: error\ndat", "PROVIDER_ERROR", "reported an error"),
+        (b"event: error\nid: 7\ndata:\n", "PROVIDER_ERROR", "reported an error"),
+        (b'data: {"x":' + b"[" * 3000, "TOO_DEEP", "deeply"),
+        (b'data: {"error": {"message":"m', "EVENT_UNREADABLE", "not JSON"),
+        (b'{"error": {"mess', "EVENT_UNREADABLE", '{"error": {"mess'),
+        (b'{"error": {"mess\n\n', "EVENT_UNREADABLE", '{"error": {"mess'),
+        (b'{"error":{"message":"m"}}', "PROVIDER_ERROR", "m"),
+        (b'[{"error":{"message":"m"}}]', "PROVIDER_ERROR", "m"),
+        (b'[{"error":{"message":"m"}}]\n\n', "PROVIDER_ERROR", "m"),
+        (b'[\n{"error": {\n"message": "m"}\n}\n]\n', "PROVIDER_ERROR", "m"),
+        (b"[1]", "NOT_A_STREAM", "JSON"),
+    ],
+)
+def test_an_error_at_the_end_of_the_body_counts_though_its_own_end_is_missing(
+    tail: bytes, code: str, message: str
+) -> None:
+    for dialect, body in WHOLE.items():
+        told = [decode(dialect, pieces) for pieces in ways(body + tail)]
+        assert all(other == told[0] for other in told)
+        (fault,) = told[0].faults
+        assert (fault.code, fault.fatal) == (code, True)
+        assert message in fault.message
+        assert told[0].why_not == "TURN_FAILED"
+        assert told[0].calls == decode(dialect, body).calls
+
+
+def test_of_bare_text_that_is_no_json_so_much_is_told_as_a_person_reads() -> None:
+    (fault,) = decode("openai-chat", WEATHER + b"{" + b"x" * 100_000).faults
+    assert "xxx" in fault.message
+    assert len(fault.message) < 1000
+
+
+def test_an_event_that_is_cut_at_the_end_of_the_body_is_no_fault() -> None:
+    for tail in (
+        b"da",
+        b'data: {"id":"r1"',
+        b'data: {"error":nul',
+        b'data: {"error":null,"id"',
+        b"event: err",
+    ):
+        for pieces in ways(WEATHER + tail):
+            assert decode("openai-chat", pieces) == decode("openai-chat", WEATHER)
+
+
 def test_events_of_other_kinds_and_odd_data_do_no_harm() -> None:
     odd = b'event: later\ndata: {"x":1}\n\ndata:\n\ndata: ping\n\ndata: 3\n\ndata: null\n\n'
     turn = decode("openai-chat", odd + WEATHER)
@@ -568,36 +621,52 @@ def test_a_damaged_stream_raises_nothing_and_is_the_same_in_every_cut(
         assert decode(dialect, pieces) == turn
 
 
-@pytest.mark.parametrize("depth", [100, 300, 700, 3000, 100_000])
+ODD: Final[dict[str, list[dict[str, Any]]]] = {
+    "openai-chat": [
+        chunk(reasoning_details="@"),
+        chunk(content="@"),
+        {"x": "@"},
+        {"error": "@"},
+        {"error": {"message": "@"}},
+        {"error": "@", "id": 5},
+    ],
+    "anthropic": [
+        start(5, type="odd", x="@"),
+        tool(5, "c", "t", input="@"),
+        {"type": "error", "error": "@"},
+    ],
+    "openai-responses": [
+        item("done", 5, {"type": "odd", "x": "@"}),
+        item("done", 5, {"type": "odd_call", "x": "@"}),
+        {"type": "error", "error": "@"},
+    ],
+}
+DEEP: Final = 3000
+"""So deep that nothing here reads it, whatever the stack it is read on."""
+
+
+@pytest.mark.parametrize("depth", [100, 300, 700, DEEP, 100_000])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_however_deep_raises_nothing(depth: int, opening: str) -> None:
+@pytest.mark.parametrize("dialect", sorted(ODD))
+def test_an_event_nested_however_deep_raises_nothing_and_leaves_the_rest_as_it_is(
+    dialect: str, depth: int, opening: str
+) -> None:
     deep = opening * depth + "1" + ("]" if opening == "[" else "}") * depth
-    odd = {
-        "openai-chat": [
-            chunk(reasoning_details="@"),
-            chunk(content="@"),
-            {"error": "@"},
-            {"x": "@"},
-            {"error": {"message": "@"}},
-            {"error": "@", "id": 5},
-        ],
-        "anthropic": [
-            start(0, type="odd", x="@"),
-            tool(0, "c", "t", input="@"),
-            {"type": "error", "error": "@"},
-        ],
-        "openai-responses": [
-            item("done", 0, {"type": "odd", "x": "@"}),
-            item("done", 0, {"type": "odd_call", "x": "@"}),
-            {"type": "error", "sequence_number": 1, "error": "@"},
-        ],
-    }
-    for dialect, events in odd.items():
-        for value in events:
-            text = json.dumps(value).replace('"@"', deep)
-            for pieces in ([sse(text, text)], [sse(text), sse(text)], [sse(text) + b":\n\n"]):
-                turn = decode(dialect, [WHOLE[dialect][:0], *pieces])
-                assert not turn.executable
+    around, plain = WHOLE[dialect].split(b"\n\n"), decode(dialect, WHOLE[dialect])
+    assert plain.executable
+    for value in ODD[dialect]:
+        event = b"data: " + json.dumps(value).replace('"@"', deep).encode()
+        body = b"\n\n".join((*around[:2], event, event, *around[2:]))
+        cuts = ways(body) if depth < DEEP else ([body], sized(body, 9000), events_of(body))
+        turn, *others = (decode(dialect, cut) for cut in cuts)
+        assert all(other == turn for other in others)
+        if depth >= DEEP:
+            assert [fault.code for fault in turn.faults] == ["TOO_DEEP"]
+            assert (turn.text, turn.reasoning) == (plain.text, plain.reasoning)
+            assert [call.arguments_text for call in turn.calls] == [
+                call.arguments_text for call in plain.calls
+            ]
+            assert not turn.executable
 
 
 # ---------------------------------------------------------------- names and the strict form

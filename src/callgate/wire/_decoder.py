@@ -10,7 +10,8 @@ that typed decoding refuses is read tolerantly, alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy as shallow
 from functools import partial
 from typing import Any, Final, Self
@@ -24,7 +25,7 @@ from callgate.schema import undo
 from ._assembly import Assembly, provider_fault
 from ._dialect import Decoding, DialectState
 from ._encode import lower
-from ._loose import Loose, fit, read
+from ._loose import Loose, fit, parsed, read
 from ._names import wire_name
 from ._ndjson import NdjsonParser
 from ._runs import DONE, Run, take
@@ -36,7 +37,13 @@ from .dialects import DIALECTS
 _LIMITS: Final = StreamLimits()
 _UNREADABLE: Final = StreamFault("EVENT_UNREADABLE", "an event of the stream is not JSON")
 _IGNORED: Final = StreamFault("EVENT_IGNORED", "an event of the stream is no JSON object", fatal=False)
+_STRAY: Final = "bare text that is neither an event nor JSON: "
+_WORDS: Final = 400
+"""Bytes of such a text that are told."""
+_ERROR_BEGUN: Final = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
+"""How an event begins that tells an error and nothing else, though its end was cut off."""
 _TOO_DEEP: Final = StreamFault("TOO_DEEP", "an event of the stream is nested too deeply")
+_ERRORS: Final = (STRAY, b"error")
 _NO_STREAM: Final = StreamFault("NOT_A_STREAM", "one JSON value came where a stream was asked for")
 
 
@@ -128,7 +135,7 @@ class Decoder:
                     return out
             self._feed(chunk, out)
         except RecursionError:
-            self._assembly.fault(_TOO_DEEP, out)
+            self._skip(out)
         return out
 
     def close(self) -> Turn:
@@ -145,9 +152,9 @@ class Decoder:
 
     def _finish(self, out: list[StreamEvent]) -> None:
         if self._parser is not None:
-            for name, data in self._parser.blocks(b"\n\n"):
-                # An event that was cut is no fault of its own: the turn is cut.
-                if data == DONE or read(data) is not None:
+            for name, data in self._parser.end():
+                # An event that was cut is no fault of its own, the turn is cut; an error is one also in part.
+                if name in _ERRORS or _ERROR_BEGUN.match(data) or data == DONE or _is_whole(data):
                     self._take(name, data, out)
             if self._parser.fault is not None:
                 self._assembly.fault(self._parser.fault, out)
@@ -172,23 +179,40 @@ class Decoder:
     def _take_run(self, run: Run, out: list[StreamEvent]) -> bool:
         try:
             events = self._decoder.decode_lines(run.blob)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return False
         if len(events) != len(run.names):
             return False
-        self._take_all(events, out)
+        rest = iter(events)
+        while not self._has_taken(rest, out):
+            pass
+        return True
+
+    def _has_taken(self, rest: Iterator[Any], out: list[StreamEvent]) -> bool:
+        """Whether all was taken; else up to an event that is nested too deeply, and without it."""
+        try:
+            self._take_all(rest, out)
+        except RecursionError:
+            self._skip(out)
+            return False
         return True
 
     def _take(self, name: bytes, data: bytes, out: list[StreamEvent]) -> None:
-        if name in (STRAY, b"error"):
-            self._take_error(name, data, out)
-        elif data == DONE:
-            self._assembly.certain = True
-        else:
-            event = self._event(name, data, out)
-            if event is not None:
+        try:
+            if name in _ERRORS:
+                self._take_error(name, data, out)
+            elif data == DONE:
+                self._assembly.certain = True
+            elif (event := self._event(name, data, out)) is not None:
                 self._state.take(event, out)
-            self._assembly.loose = None
+        except RecursionError:
+            self._skip(out)
+        self._assembly.loose = None
+
+    def _skip(self, out: list[StreamEvent]) -> None:
+        """Leave out one event that is nested too deeply; what follows it is read as ever."""
+        self._assembly.loose = None
+        self._assembly.fault(_TOO_DEEP, out)
 
     def _event(self, name: bytes, data: bytes, out: list[StreamEvent]) -> Any:
         try:
@@ -205,12 +229,16 @@ class Decoder:
         return fit(self._dialect.event, self._dialect.mend(Loose(value, loose.text, loose.damaged)))
 
     def _take_error(self, name: bytes, data: bytes, out: list[StreamEvent]) -> None:
-        loose = read(data)
-        value: Any = loose.value if loose else data.decode("utf-8", "replace")
+        value = parsed(data)
+        if isinstance(value, list):
+            value = next((item for item in value if isinstance(item, dict)), {})
         error = value.get("error") if isinstance(value, dict) else None
+        words = data[:_WORDS].decode("utf-8", "replace")
         if error or name != STRAY:
-            self._assembly.fault(provider_fault(error or value), out)
-        elif loose:
+            self._assembly.fault(provider_fault(error or (words if value is None else value)), out)
+        elif value is None:
+            self._assembly.fault(StreamFault("EVENT_UNREADABLE", _STRAY + words), out)
+        else:
             self._assembly.fault(_NO_STREAM, out)
 
 
@@ -220,6 +248,14 @@ def _undoing(
     """For the tools that went out in strict form: their arguments, as the tool's own schema means them."""
     told = {tool.name: lower(dialect, tool, strict=True) for tool in tools}
     return {name: partial(undo, lowered.plain) for name, lowered in told.items() if lowered.strict}
+
+
+def _is_whole(data: bytes) -> bool:
+    try:
+        return read(data) is not None
+    except RecursionError:
+        # Whole or not, it is too deep.
+        return True
 
 
 def _not_plain(_: bytes) -> None:

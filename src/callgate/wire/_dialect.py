@@ -5,7 +5,7 @@ In: nothing. Out: the row and the port. Promise: the decoder knows of a dialect 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -26,7 +26,7 @@ class DialectState(Protocol):
         """Take in one event: a struct of the dialect's event type, or a chunk if the framing is ``raw``."""
         ...
 
-    def take_all(self, events: Sequence[Any], out: list[StreamEvent]) -> None:
+    def take_all(self, events: Iterable[Any], out: list[StreamEvent]) -> None:
         """Take in many events, as ``take`` one by one would; this is where the time goes."""
         ...
 

@@ -1,10 +1,10 @@
 """The tolerant reading of one provider event, for what typed decoding refuses.
 
 In: the bytes of one JSON object. Out: it as a value, and that value fitted to a dialect's struct. Promise:
-never raises on data; broken UTF-8 becomes U+FFFD (WHATWG Encoding, "UTF-8 decode") and is reported; a half
-of a surrogate pair stays one, so that it can meet its other half in the next delta; a field of another type
-than declared is left out; text that should have come as a string but is an object or array is its verbatim
-slice.
+raises ``RecursionError`` where the object is nested too deeply, and nothing else on data; broken UTF-8
+becomes U+FFFD (WHATWG Encoding, "UTF-8 decode") and is reported; a half of a surrogate pair stays one, so
+that it can meet its other half in the next delta; a field of another type than declared is left out; text
+that should have come as a string but is an object or array is its verbatim slice.
 """
 
 from __future__ import annotations
@@ -42,15 +42,14 @@ class Loose(NamedTuple):
 
 def read(data: bytes) -> Loose | None:
     """Read one JSON object, or ``None`` where there is none."""
-    try:
-        text, damaged = data.decode(), False
-    except UnicodeDecodeError:
-        text, damaged = data.decode("utf-8", "replace"), True
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    text, damaged = _text(data)
+    value = _value(text)
     return Loose(value, text, damaged) if isinstance(value, dict) else None
+
+
+def parsed(data: bytes) -> Any:
+    """Read one JSON value; ``None`` where there is none."""
+    return _value(_text(data)[0])
 
 
 def fit(kind: type[T], loose: Loose) -> T:
@@ -100,6 +99,21 @@ def has_half(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def _text(data: bytes) -> tuple[str, bool]:
+    """The text of the bytes, and whether that had broken UTF-8 in it."""
+    try:
+        return data.decode(), False
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace"), True
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _parts(text: str) -> dict[Key, str]:

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from callgate.calls import StreamFault
 
-LINE_BYTES: Final = 16 * 1024 * 1024
+from ._sse import LINE_BYTES
 
 _BLANK: Final = b" \t\r"
 
@@ -62,6 +62,10 @@ class NdjsonParser:
     def blocks(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
         """The same as events without a name."""
         return [(b"", line) for line in self.feed(chunk)]
+
+    def end(self) -> list[tuple[bytes, bytes]]:
+        """The line that has begun."""
+        return self.blocks(b"\n")
 
     def plain(self, chunk: bytes) -> bytes | None:
         """The data of a chunk that is one line of JSON; else ``None``, nothing read."""

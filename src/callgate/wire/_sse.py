@@ -105,6 +105,16 @@ class SseParser:
         self._read(chunk, found)
         return [(name, data) for name, data, _ in found]
 
+    def end(self) -> list[Block]:
+        """What the end of the stream cuts off, for those who want to look at it: the standard drops it."""
+        found = self.blocks(b"")
+        if self.rest:
+            found += self.blocks(b"\n")
+        if self._name == b"error":
+            # An error that has not said what it is, is one.
+            self._data = self._data or [b""]
+        return found + self.blocks(b"\n\n")
+
     def plain(self, chunk: bytes) -> bytes | None:
         """The data of a chunk that is one event of one line of JSON; else ``None``, and nothing is read."""
         # Events come in runs of one kind: what the last one began with, the next one mostly does too.

@@ -283,10 +283,9 @@ def test_more_of_a_closed_call_over_the_limit_is_a_fault_in_every_cut() -> None:
 
 @pytest.mark.parametrize("later", [{}, {"completion_tokens": None}, {"prompt_tokens": 4}])
 def test_a_later_usage_without_numbers_does_not_hide_that_the_cap_was_met(later: dict[str, Any]) -> None:
-    first, second = (
-        {"id": "r1", "choices": [], "usage": usage} for usage in ({"completion_tokens": 300}, later)
-    )
-    turn = every_way(sse(CALL, chunk(finish="tool_calls"), first, second, "[DONE]"), max_tokens=300)
+    first = {**chunk(finish="tool_calls"), "usage": {"completion_tokens": 300}}
+    second = {**chunk(), "usage": later}
+    turn = every_way(sse(CALL, first, second, "[DONE]"), max_tokens=300)
     assert turn.why_not == "TURN_CAPPED"
 
 

@@ -8,7 +8,7 @@ Anthropic API reference, "Streaming Messages"; block types and stop reasons as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Self
 
 import msgspec
@@ -117,7 +117,7 @@ class _State:
         other.reason, other.usage = self.reason, self.usage
         return other
 
-    def take_all(self, events: Sequence[_Event], out: list[StreamEvent]) -> None:
+    def take_all(self, events: Iterable[_Event], out: list[StreamEvent]) -> None:
         """The quick way, for more of a call's input and for more text; it does what ``take`` does."""
         limit, texts = self.assembly.terms.limits.argument_characters, self.assembly.draft(0).text
         blocks, add = self.blocks, out.append

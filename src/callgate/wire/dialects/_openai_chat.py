@@ -9,7 +9,7 @@ a recorded stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
 import msgspec
@@ -133,7 +133,7 @@ class _State:
         other.tried, other.thinks = self.tried.copy(), self.thinks
         return other
 
-    def take_all(self, events: Sequence[_Chunk], out: list[StreamEvent]) -> None:
+    def take_all(self, events: Iterable[_Chunk], out: list[StreamEvent]) -> None:
         """The quick way, for more text and for more of a known call; it does what ``take`` does."""
         places, last, limit, add = self.main, self.last, self.limit, out.append
         is_quick = self.is_quick

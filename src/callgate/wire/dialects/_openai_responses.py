@@ -9,7 +9,7 @@ OpenAI API reference, "Responses, Streaming events".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Self
 
 import msgspec
@@ -132,7 +132,7 @@ class _State:
         other.number, other.last = self.number, self.last
         return other
 
-    def take_all(self, events: Sequence[_Event], out: list[StreamEvent]) -> None:
+    def take_all(self, events: Iterable[_Event], out: list[StreamEvent]) -> None:
         """The quick way, for more of a call's arguments and for more text; it does what ``take`` does."""
         limit, texts = self.assembly.terms.limits.argument_characters, self.assembly.draft(0).text
         items, add = self.items, out.append
