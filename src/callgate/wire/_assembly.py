@@ -32,7 +32,7 @@ _FAULTS: Final = 32
 """Faults that are told; there are fewer kinds that are not fatal."""
 _NAMES: Final = 64
 """Fragments of one name that are remembered."""
-_BROKEN: Final = Finding("TEXT_NOT_UNICODE", expected="valid UTF-8; the bytes of the arguments were not")
+BROKEN: Final = Finding("TEXT_NOT_UNICODE", expected="valid UTF-8; the bytes of the arguments were not")
 _AFTER_END: Final = StreamFault("AFTER_THE_END", "more of a call came after the reply had ended")
 _NO_CALLS: Final = StreamFault("CALLS_MISSING", "the reply says that it makes calls, and there are none")
 _AGAIN: Final = frozenset(
@@ -155,7 +155,7 @@ class Assembly:
             slot.fault = Finding("TOO_LARGE", expected=f"at most {limit} characters")
             slot.parts, slot.given = [], ""
         elif self.loose is not None and self.loose.damaged and "\ufffd" in text:
-            slot.fault = slot.fault or _BROKEN
+            slot.fault = slot.fault or BROKEN
         return size <= limit
 
     def fault(self, fault: StreamFault, out: list[StreamEvent]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from callgate.calls import CallDone, Finish, StreamEvent, TextDelta, ToolCall, Turn
 from callgate.wire import Decoder, StreamLimits
 from tests.strategies import json_objects, names, texts, typed
+from tests.wire.bodies import decode, sized
 
 
 def played(body: bytes, *cuts: int) -> tuple[list[StreamEvent], Turn]:
@@ -306,3 +307,15 @@ def test_the_work_grows_with_the_bytes_not_their_square(body: bytes) -> None:
         return looked
 
     assert steps(2_000) < 2.5 * steps(1_000)
+
+
+def test_what_came_before_the_limit_counts_in_every_cut() -> None:
+    body = b'{"tool":"t","arguments":{}}\n' + b" " * 20
+    for limit in range(len(body) + 1):
+        told = [
+            decode("json-mode", pieces, limits=StreamLimits(event_bytes=limit))
+            for pieces in ([body], sized(body, 1), sized(body, 7), sized(body, 30))
+        ]
+        assert all(other == told[0] for other in told)
+        assert [fault.code for fault in told[0].faults] == ["TOO_LARGE"] * (limit < len(body))
+        assert [call.name for call in told[0].calls] == ["t"] * (limit >= len('{"tool":"t"'))

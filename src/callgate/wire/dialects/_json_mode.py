@@ -19,7 +19,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy as shallow
 from typing import Final, Self
 
@@ -33,14 +33,13 @@ from callgate.calls import (
     parse_arguments,
     pointer,
 )
-from callgate.wire._assembly import Assembly
+from callgate.wire._assembly import BROKEN, Assembly
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import has_half, whole
 from callgate.wire._slot import Slot, paired
 
 _FORM: Final = 'one JSON object with "tool" and "arguments", or with "text"'
 _TRAILING: Final = StreamFault("FORM_BROKEN", "more than white space came after the JSON object")
-_BROKEN: Final = Finding("TEXT_NOT_UNICODE", expected="valid UTF-8; the bytes of the arguments were not")
 
 _MARK: Final = re.compile(r'["{}\[\]:,]')
 _IN_STRING: Final = re.compile(r'["\\]')
@@ -94,7 +93,7 @@ class _State:
         """More bytes."""
         self._read(self.bytes.decode(event), out)
 
-    def take_all(self, events: Sequence[bytes], out: list[StreamEvent]) -> None:
+    def take_all(self, events: Iterable[bytes], out: list[StreamEvent]) -> None:
         """More bytes, several times."""
         for chunk in events:
             self.take(chunk, out)
@@ -106,14 +105,14 @@ class _State:
             self.assembly.say(self.assembly.draft(0), "text", whole("".join(self.prose)), [])
 
     def _read(self, new: str, out: list[StreamEvent]) -> None:
-        self.size += len(new)
         limit = self.assembly.terms.limits.event_bytes
+        left, self.size = limit - self.size, self.size + len(new)
+        text, at, self.tail = self.tail + new[: max(left, 0)], 0, ""
+        while at < len(text):
+            at = _MODES[self.mode](self, text, at, out)
         if self.size > limit and self.mode != "dead":
             self.mode = "dead"
             self.assembly.fault(StreamFault("TOO_LARGE", f"the reply has more than {limit} characters"), out)
-        text, at, self.tail = self.tail + new, 0, ""
-        while at < len(text):
-            at = _MODES[self.mode](self, text, at, out)
 
 
 # ---------------------------------------------------------------- before and after the object
@@ -330,7 +329,7 @@ def _complete(state: _State, out: list[StreamEvent]) -> None:
     if slot is not None:
         if (held := "".join(state.waiting).strip()) != _NULL:
             assembly.arguments(draft, slot, held, out)
-        slot.fault = slot.fault or fault or (_BROKEN if state.damaged else None)
+        slot.fault = slot.fault or fault or (BROKEN if state.damaged else None)
         assembly.close(draft, slot, out)
     elif fault is not None:
         place = f" at {fault.where}" if fault.where else ""
