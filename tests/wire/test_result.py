@@ -142,3 +142,8 @@ def test_a_cut_result_says_where_to_go_on() -> None:
 @pytest.mark.parametrize("content", ["half \ud800 of a pair", {"k\udfff": 1}])
 def test_half_a_surrogate_pair_never_leaves(content: Any) -> None:
     assert "\ufffd" in render(structs.replace(PLAIN, content=content)).encode().decode()
+
+
+def test_the_halves_of_one_character_are_that_character() -> None:
+    result = ToolResult(CallKey(), None, "t", Status.OK, content="a\ud83c\udf78b\ud83c")
+    assert render(result).endswith("a🍸b\ufffd")

@@ -25,8 +25,8 @@ def wire_name(name: str) -> str:
 
     The digest is of the whole name (80 bits), so two long names that differ in the last character stay two,
     and the mapping does not depend on which other tools there are. A plain name that looks mapped is mapped
-    too: nobody can take the place of another tool. To read it back, look it up in ``names_back``; it is never
-    taken apart.
+    too: nobody can take the place of another tool. To read it back, look it up among the names of the tools
+    that were offered; it is never taken apart.
     """
     if _NAME.fullmatch(name) and not _MAPPED.fullmatch(name):
         return name

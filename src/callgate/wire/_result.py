@@ -34,7 +34,8 @@ from typing import Any, Final
 
 from callgate.calls import CODES, Finding, Range, ToolResult
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
+from ._loose import whole
+
 # What may end a line, for str.splitlines as much as for a reader of Unicode; and what else moves a cursor.
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -43,7 +44,7 @@ def render(result: ToolResult) -> str:
     """The text of a result, as the module describes it."""
     header = "\n".join(f"{name}: {_line(value)}" for name, value in _header(result))
     body = header if result.content is None else f"{header}\n\n{content_text(result.content)}"
-    return body if body.isascii() else _HALF.sub("\ufffd", body)
+    return whole(body)
 
 
 def content_text(content: Any) -> str:
