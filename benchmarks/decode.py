@@ -16,7 +16,7 @@ was sent.
 
     python benchmarks/decode.py [--rounds N]
 
-Prints PASS or FAIL for each target.
+Prints PASS or FAIL for each target, and exits with 1 where one is missed.
 """
 
 from __future__ import annotations
@@ -362,8 +362,8 @@ TARGETS: Final = (
 )
 
 
-def report(table: dict[str, Line], spent: dict[str, list[float]]) -> None:
-    """The table, and whether each target is met."""
+def report(table: dict[str, Line], spent: dict[str, list[float]]) -> bool:
+    """The table, and whether each target is met. Gives whether all are."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("openai", "anthropic", "httpx-sse", "orjson"))
     print(f"{DELTAS:,} deltas of {len(FRAGMENT)} characters; {packages}\n")
     print(f"{'':55} {'ms':>9} {'ratio':>8}  to")
@@ -373,22 +373,25 @@ def report(table: dict[str, Line], spent: dict[str, list[float]]) -> None:
         told = f"{ratio(spent, name, one.against):8.2f}  {table[one.against].title}" if one.against else ""
         print(f"  {one.title:53} {median(spent[name]) * 1000:9.1f} {told}")
     print()
+    are_met = True
     for words, name, bound, sense in TARGETS:
         found = ratio(spent, name, table[name].against)
         is_met = found >= bound if sense == ">=" else found <= bound
+        are_met = are_met and is_met
         print(f"{'PASS' if is_met else 'FAIL'}  {words}: {found:.2f}")
+    return are_met
 
 
-def main() -> None:
-    """Measure and report."""
+def main() -> int:
+    """Measure and report; 1 where a target is missed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=7, help="rounds of the quick contestants")
     rounds = parser.parse_args().rounds
     table = lines()
-    report(table, measure(table, rounds))
+    return 0 if report(table, measure(table, rounds)) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
