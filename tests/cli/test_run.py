@@ -44,6 +44,32 @@ def test_a_task_that_reads_and_edits_a_file_is_done(dialect: str, tmp_path: Path
     assert callgate("journal", "verify", "--journal", tmp_path / "j.db").code == 0
 
 
+def test_a_run_whose_replies_were_kept_is_played_again(tmp_path: Path) -> None:
+    folder = workspace(tmp_path)
+    script: Script = [[("c1", "replace_in_file", {"path": "a.txt", "old": "two", "new": "2"})], "done"]
+    store, turns = ("--journal", tmp_path / "j.db"), tmp_path / "turns"
+    words = ("run", "change it", "--workspace", folder, *store, "--json")
+    with Loopback(scripted("openai-chat", script)) as server:
+        made = child(
+            *words,
+            "--model",
+            "openai:m",
+            "--run-id",
+            "r",
+            "--keep-bodies",
+            **variables("openai-chat", server.url),
+        )
+        assert finished(made).code == 0
+    said = callgate("journal", "bodies", "r", turns, *store, "--json")
+    assert said.document == [str(turns / "0000.sse"), str(turns / "0001.sse")]
+    shown = callgate("journal", "show", "r", *store, "--json")
+    assert any(entry.get("body") for entry in shown.document)
+    (folder / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    again = callgate(*words, "--model", f"replay:{turns}", "--run-id", "again")
+    assert (again.document["text"], (folder / "a.txt").read_text(encoding="utf-8")) == ("done", "one\n2\n")
+    assert callgate("journal", "bodies", "again", turns, *store).code == 2
+
+
 DELETING: Script = [[("c1", "delete_file", {"path": "a.txt"})], "gone"]
 
 

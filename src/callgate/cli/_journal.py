@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from rich.table import Table
 from rich.text import Text
 
-from callgate.calls import CallKey, Entry, Returned
+from callgate.calls import CallKey, Entry, Returned, TurnHeard
 from callgate.gate import PendingApproval, replay
 from callgate.journal import Decision, Store, open_journal
 from callgate.workspace import Workspace, restore
@@ -128,6 +128,32 @@ def show(
 
 def _fields(entry: Entry) -> dict[str, Any]:
     return {"type": type(entry).__name__, **asdict(entry)}
+
+
+@journal.command()
+def bodies(
+    run: Annotated[str, typer.Argument(help="The run.")],
+    folder: Annotated[Path, typer.Argument(help="Where the files go; made if it is missing.")],
+    path: Path_ = DEFAULT,
+    as_json: Json = False,
+) -> None:
+    """Write the replies of a run as the bytes they came as, a file a turn: --model replay:FOLDER plays them.
+
+    The journal has them where the run was done with --keep-bodies.
+    """
+    heard = [record.entry for record in _with(path, lambda store: store.read(run))]
+    # Of several attempts at a turn the last one counts.
+    kept = {entry.turn: entry.body for entry in heard if isinstance(entry, TurnHeard) and entry.body}
+    if not kept:
+        stop(f"the journal has no bodies of run {run!r}", Exit.USAGE)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{turn:04}.sse" for turn in kept]
+    for file, body in zip(files, kept.values(), strict=True):
+        file.write_bytes(body)
+    if as_json:
+        print_json([str(file) for file in files])
+    else:
+        screen.print(plain(f"{len(files)} replies in {folder}"))
 
 
 @journal.command()

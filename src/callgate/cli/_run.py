@@ -49,6 +49,7 @@ class Asked:
     limits: Limits
     resume: str
     run: str
+    keep_bodies: bool
     as_json: bool
 
 
@@ -69,6 +70,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is a parameter: typer reads the s
     tokens: Annotated[int, typer.Option(help="Input and output tokens at most.")] = 500_000,
     resume: Annotated[str, typer.Option(help="Go on with this run of the journal.")] = "",
     run_id: Annotated[str, typer.Option(help="What the new run is called; made up by default.")] = "",
+    keep_bodies: Annotated[bool, typer.Option(help="Record each reply as the bytes it came as.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of words.")] = False,
 ) -> None:
     """Do a task with the workspace's tools. What needs a person is asked here when this is a terminal.
@@ -92,6 +94,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is a parameter: typer reads the s
             limits=limits,
             resume=resume,
             run=run_id,
+            keep_bodies=keep_bodies,
             as_json=as_json,
         )
         outcome = anyio.run(_go, asked)
@@ -106,6 +109,7 @@ async def _go(asked: Asked) -> Outcome:
     )
     options = GateOptions(can_ask=interactive or asked.wait > 0)
     patience = _FOR_EVER if interactive else asked.wait
+    how = AgentOptions(wait_for_approvals=patience, keep_bodies=asked.keep_bodies)
     model = connect(asked.model)
     if asked.resume and not asked.journal.exists():  # a file that is not there would be made
         raise UnknownRunError("the journal has no such run", run=asked.resume)
@@ -124,9 +128,7 @@ async def _go(asked: Asked) -> Outcome:
             gate.subscribe(board.hear, board.progress)
             if interactive:
                 tasks.start_soon(_ask_people, gate, board, questions)
-            agent = Agent(
-                gate, model, asked.limits, _SYSTEM, options=AgentOptions(wait_for_approvals=patience)
-            )
+            agent = Agent(gate, model, asked.limits, _SYSTEM, options=how)
             with nullcontext() if asked.as_json else board.shown():
                 outcome = await _drive(agent, asked)
             tasks.cancel_scope.cancel()

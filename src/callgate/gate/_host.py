@@ -161,7 +161,7 @@ class GateHost:
     async def _open(self, run: str, opening: Opening) -> Session:
         # What has the lease is put in order, whoever still waits for it.
         with anyio.CancelScope(shield=True):
-            lease = await self._acquire(run)
+            lease = await _acquire(self, run)
             state = RunState(run)
             try:
                 for record in await self.store.read(run):
@@ -176,16 +176,6 @@ class GateHost:
                 await session.until(lambda: True)
                 self.reconcile(session)
         return session
-
-    async def _acquire(self, run: str) -> Lease:
-        store, seconds = self.store, self.options.lease_seconds
-        try:
-            return await store.acquire(run, self.holder, seconds, self.clock())
-        except LeaseHeldError as held:
-            other = str(held.facts.get("holder", ""))
-            if not is_dead(other):
-                raise
-            return await store.acquire(run, self.holder, seconds, self.clock(), takes_over=other)
 
     def reconcile(self, session: Session) -> None:
         """Ask the tools that can tell what became of their lost calls, unless they are being asked."""
@@ -204,6 +194,17 @@ class GateHost:
             await self.store.release(session.lease)
         except JournalError:
             return
+
+
+async def _acquire(host: GateHost, run: str) -> Lease:
+    store, seconds = host.store, host.options.lease_seconds
+    try:
+        return await store.acquire(run, host.holder, seconds, host.clock())
+    except LeaseHeldError as held:
+        other = str(held.facts.get("holder", ""))
+        if not is_dead(other):
+            raise
+        return await store.acquire(run, host.holder, seconds, host.clock(), takes_over=other)
 
 
 def _report(host: GateHost, entry: Outcome) -> None:
