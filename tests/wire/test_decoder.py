@@ -2,11 +2,11 @@
 
 import base64
 import json
-import random
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -59,6 +59,9 @@ FOLDERS: Final = {
     "anthropic-messages": "anthropic",
 }
 SMALL: Final = 16 * 1024
+EVERY_OFFSET: Final = 4 * 1024
+"""A body of so many bytes is cut at each; one of up to ``SMALL`` at every edge and each ``STRIDE`` bytes."""
+STRIDE: Final = 7
 # The words of the corpus for how a turn ended, where they are not ours.
 ENDS: Final = {"pause": "stop", "incomplete": "cut", "none": "cut", "content_filter": "filtered"}
 
@@ -256,13 +259,22 @@ def test_a_cut_anywhere_in_a_stream_changes_nothing(case: Case) -> None:
 
 @needs_corpus
 @pytest.mark.no_cover
-@every_case(ANY)
+@every_case(range(EVERY_OFFSET + 1))
+def test_a_cut_or_an_end_anywhere_in_a_short_stream_gives_nothing_else(case: Case) -> None:
+    check_cuts(case, range(len(case.body) + 1))
+
+
+@needs_corpus
+@pytest.mark.no_cover
+@every_case(range(EVERY_OFFSET + 1, 2**30))
 def test_a_cut_or_an_end_at_any_edge_of_a_stream_gives_nothing_else(case: Case) -> None:
+    """And at many places between: each offset of a body up to 16 KiB is cut alone by the nightly test."""
     body = case.body
-    chance = random.Random(len(body))
-    is_small = len(body) <= SMALL
-    others = (chance.randrange(len(body)) for _ in range(100 if is_small else 500))
-    check_cuts(case, {*edges(body, 1 if is_small else 0), *others})
+    if len(body) <= SMALL:
+        check_cuts(case, {*edges(body, 1), *range(len(body) % STRIDE, len(body), STRIDE)})
+    else:
+        chance = Random(len(body))
+        check_cuts(case, {*edges(body, 0), *(chance.randrange(len(body)) for _ in range(500))})
 
 
 @needs_corpus
