@@ -246,7 +246,7 @@ def undo(plain: Tidy, arguments: FrozenDict) -> FrozenDict:
     """
     if not _has_null(arguments):
         return arguments
-    undone: FrozenDict = _undone(arguments, plain.schema, plain)
+    undone: FrozenDict = _Undoing(plain).undone(arguments, plain.schema)
     return undone
 
 
@@ -254,14 +254,6 @@ def _has_null(value: Any) -> bool:
     if isinstance(value, dict):
         return any(item is None or _has_null(item) for item in value.values())
     return isinstance(value, list) and any(map(_has_null, value))
-
-
-def _undone(value: Any, schema: Mapping[str, Any], plain: Tidy) -> Any:
-    for alternative in _alternatives(schema, plain):
-        undone = _undone_as(value, alternative, plain)
-        if _fits(undone, alternative, plain):
-            return undone
-    return _undone_as(value, schema, plain)
 
 
 def _alternatives(schema: Mapping[str, Any], plain: Tidy) -> Iterator[Mapping[str, Any]]:
@@ -279,45 +271,89 @@ def _alternatives(schema: Mapping[str, Any], plain: Tidy) -> Iterator[Mapping[st
             yield here
 
 
-def _undone_as(value: Any, schema: Mapping[str, Any], plain: Tidy) -> Any:
-    if isinstance(value, dict):
-        properties, required = schema.get("properties", {}), schema.get("required", ())
-        return FrozenDict(
-            {
-                name: _undone(item, properties.get(name, {}), plain)
-                for name, item in value.items()
-                if item is not None
-                or name not in properties
-                or name in required
-                or allows_null(properties[name], plain)
-            }
-        )
-    if isinstance(value, list):
-        return FrozenList([_undone(item, schema.get("items", {}), plain) for item in value])
-    return value
+class _Undoing:
+    """The way back for one call: each value (kept, so its id stays its own) is seen once by each schema."""
+
+    def __init__(self, plain: Tidy) -> None:
+        self.plain = plain
+        self.known: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self.fitting: dict[tuple[int, int], tuple[Any, bool]] = {}
+
+    def undone(self, value: Any, schema: Mapping[str, Any]) -> Any:
+        pair = (id(value), id(schema))
+        if pair not in self.known:
+            self.known[pair] = (value, self._undone(value, schema))
+        return self.known[pair][1]
+
+    def _undone(self, value: Any, schema: Mapping[str, Any]) -> Any:
+        for alternative in _alternatives(schema, self.plain):
+            if _may_be(value, alternative):
+                undone = self._undone_as(value, alternative)
+                if self._fits(undone, alternative):
+                    return undone
+        return self._undone_as(value, schema)
+
+    def _undone_as(self, value: Any, schema: Mapping[str, Any]) -> Any:
+        if isinstance(value, dict):
+            properties, required = schema.get("properties", _NONE), schema.get("required", ())
+            return FrozenDict(
+                {
+                    name: self.undone(item, properties.get(name, _NONE))
+                    for name, item in value.items()
+                    if item is not None
+                    or name not in properties
+                    or name in required
+                    or allows_null(properties[name], self.plain)
+                }
+            )
+        if isinstance(value, list):
+            return FrozenList([self.undone(item, schema.get("items", _NONE)) for item in value])
+        return value
+
+    def _fits(self, value: Any, schema: Mapping[str, Any]) -> bool:
+        """Whether a value is meant for an alternative: type, listed values, keys, and so on inside."""
+        if not _may_be(value, schema) or not _is_listed(value, schema):
+            return False
+        if isinstance(value, dict):
+            properties = schema.get("properties", _NONE)
+            return value.keys() >= set(schema.get("required", ())) and all(
+                name in properties and self._fits_any(item, properties[name]) for name, item in value.items()
+            )
+        if isinstance(value, list):
+            return all(self._fits_any(item, schema.get("items", _NONE)) for item in value)
+        return True
+
+    def _fits_any(self, value: Any, schema: Mapping[str, Any]) -> bool:
+        pair = (id(value), id(schema))
+        if pair not in self.fitting:
+            fits = any(self._fits(value, alternative) for alternative in _alternatives(schema, self.plain))
+            self.fitting[pair] = (value, fits)
+        return self.fitting[pair][1]
 
 
-def _fits(value: Any, schema: Mapping[str, Any], plain: Tidy) -> bool:
-    """Whether a value is meant for an alternative: type, listed values, keys, and so on inside."""
+_BRANCHING: Final = words("anyOf oneOf allOf $ref")
+_NONE: Final[Mapping[str, Any]] = FrozenDict()
+"""Says nothing; one value, so that what was seen under it is found again."""
+
+
+def _may_be(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a value may be meant for an alternative, as far as type and listed scalars tell."""
     kinds = types_of(schema)
     if kinds and not is_of(value, kinds):
         return False
-    if ("const" in schema and not _same(value, schema["const"])) or (
-        "enum" in schema and not any(_same(value, listed) for listed in schema["enum"])
-    ):
+    if not isinstance(value, dict):
+        return isinstance(value, list) or _is_listed(value, schema)
+    return all(
+        _is_listed(value[name], held)
+        for name, held in schema.get("properties", _NONE).items()
+        if isinstance(value.get(name), str | int | float) and not _BRANCHING.intersection(held)
+    )
+
+
+def _is_listed(value: Any, schema: Mapping[str, Any]) -> bool:
+    if "const" in schema and not _same(value, schema["const"]):
         return False
-    if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        return value.keys() >= set(schema.get("required", ())) and all(
-            name in properties and _fits_any(item, properties[name], plain) for name, item in value.items()
-        )
-    if isinstance(value, list):
-        return all(_fits_any(item, schema.get("items", {}), plain) for item in value)
-    return True
-
-
-def _fits_any(value: Any, schema: Mapping[str, Any], plain: Tidy) -> bool:
-    return any(_fits(value, alternative, plain) for alternative in _alternatives(schema, plain))
+    return "enum" not in schema or any(_same(value, listed) for listed in schema["enum"])
 
 
 def _same(value: Any, other: Any) -> bool:
