@@ -15,7 +15,7 @@ from callgate.calls import (
     Usage,
 )
 from callgate.wire import StreamLimits
-from callgate.wire._assembly import Assembly, provider_fault
+from callgate.wire._assembly import Assembly, counted, is_item, provider_fault
 from callgate.wire._loose import Loose
 from callgate.wire._slot import Terms
 
@@ -88,21 +88,16 @@ def test_other_arguments_of_a_call_that_has_ended_fail_the_turn_and_the_same_one
 
 
 def test_a_later_count_without_numbers_leaves_the_earlier_ones() -> None:
-    made, _ = assembly()
-    made.count(output_tokens=None)
-    assert made.usage is None
-    made.count(input_tokens=3, output_tokens=7)
-    made.count(input_tokens=None, output_tokens=None, cached_tokens=0)
-    made.count(input_tokens=4)
-    assert made.usage == Usage(4, 7)
+    assert counted(None, output_tokens=None) is None
+    first = counted(None, input_tokens=3, output_tokens=7)
+    second = counted(first, input_tokens=None, output_tokens=None, cached_tokens=0)
+    assert counted(second, input_tokens=4) == Usage(4, 7)
 
 
 @pytest.mark.parametrize("item", [None, [], "x", {}, {"type": None}, {"type": 5}, {"id": "x"}])
-def test_what_does_not_say_its_type_is_not_kept(item: object) -> None:
-    made, _ = assembly()
-    made.keep(item)
-    made.keep({"type": "reasoning"})
-    assert made.kept == [{"type": "reasoning"}]
+def test_what_does_not_say_its_type_is_no_item(item: object) -> None:
+    assert not is_item(item)
+    assert is_item({"type": "reasoning"})
 
 
 def test_a_call_that_opens_after_the_end_fails_the_turn() -> None:

@@ -15,20 +15,24 @@ from hypothesis import strategies as st
 
 from callgate.calls import (
     CallDone,
+    CallKey,
     CallKind,
     CallStarted,
     Finish,
+    Status,
     StreamFault,
     TextDelta,
     ToolCall,
     ToolDefinition,
+    ToolResult,
     Turn,
     freeze,
 )
 from callgate.errors import LocalProtocolError, UnknownDialectError
-from callgate.wire import DIALECTS, Decoder, StreamLimits
+from callgate.wire import DIALECTS, Decoder, StreamLimits, encode
 from callgate.wire._names import wire_name
 from tests.corpus import CORPUS, needs_corpus
+from tests.wire import odd
 from tests.wire.bodies import (
     anthropic,
     call,
@@ -679,6 +683,37 @@ def test_an_event_nested_however_deep_raises_nothing_and_leaves_the_rest_as_it_i
                 call.arguments_text for call in plain.calls
             ]
             assert not turn.executable
+
+
+# ---------------------------------------------------------------- odd streams
+
+
+@pytest.mark.parametrize("seeds", [range(at, at + 100) for at in range(0, 300, 100)], ids=str)
+@pytest.mark.parametrize("dialect", sorted(odd.EVENT))
+def test_a_stream_however_odd_is_the_same_in_every_cut_and_copy_and_can_be_answered(
+    dialect: str, seeds: range
+) -> None:
+    for seed in seeds:
+        chance = Random(seed)
+        body = odd.body_of(chance, dialect)
+        options: dict[str, Any] = {
+            "limits": chance.choice(odd.LIMITS),
+            "max_tokens": chance.choice((None, 10)),
+        }
+        told, turn = feed(dialect, body, **options)
+        for cut in ways(body)[1:]:
+            assert feed(dialect, cut, **options) == (told, turn), (seed, body)
+        at, running = chance.randint(0, len(body)), Decoder(dialect, **options)
+        before = running.feed(body[:at])
+        for one in (running.copy(), running):
+            assert [*before, *one.feed(body[at:])] == told, (seed, body)
+            assert one.close() == turn, (seed, body)
+        results = [
+            ToolResult(CallKey("r", 0, 0, place), call.call_id, call.name, Status.OK, content="x")
+            for place, call in enumerate(turn.calls)
+        ]
+        for written in DIALECTS:
+            assert len(encode(written, turn, results)) >= bool(results), (seed, body)
 
 
 # ---------------------------------------------------------------- names and the strict form

@@ -90,17 +90,6 @@ class Assembly:
             event = ReasoningDelta if field == "reasoning" else TextDelta
             out.append(event(shown, draft.number))
 
-    def keep(self, item: Any) -> None:
-        """What the next request repeats; only what says its type is such an item."""
-        if isinstance(item, dict) and isinstance(item.get("type"), str):
-            self.kept.append(item)
-
-    def count(self, **told: int | None) -> None:
-        """Numbers of ``Usage``: the latest of each counts, and null is none."""
-        numbers: dict[str, Any] = {name: number for name, number in told.items() if number is not None}
-        if numbers:
-            self.usage = replace(self.usage or Usage(), **numbers)
-
     def open(self, draft: Draft, kind: CallKind | None, call_id: str | None, out: list[StreamEvent]) -> Slot:
         """A call begins. Its name follows by ``name``."""
         slots = draft.server if kind is None else draft.slots
@@ -194,6 +183,17 @@ class Assembly:
             self.held[key] = text[-1]
             text = text[:-1]
         return whole(text)
+
+
+def counted(usage: Usage | None, **told: int | None) -> Usage | None:
+    """Usage with what is told now: the latest number of each field counts, and null is none."""
+    numbers: dict[str, Any] = {name: number for name, number in told.items() if number is not None}
+    return replace(usage or Usage(), **numbers) if numbers else usage
+
+
+def is_item(value: Any) -> bool:
+    """Whether it can be kept for the next request: an object that says its type."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
 def provider_fault(error: Any) -> StreamFault:

@@ -198,8 +198,9 @@ class SseParser:
             return
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
+        kept = None
         if name == b"data":
-            self._keep(value, self._data)
+            kept = self._data
         elif name == b"event":
             self._name = value
         elif name == b"id":
@@ -209,13 +210,12 @@ class SseParser:
             if value.isdigit() and len(value) <= _RETRY_DIGITS:
                 self.retry = int(value)
         elif self._stray or line.startswith((b"{", b"[")):
-            self._keep(line, self._stray)
-
-    def _keep(self, value: bytes, lines: list[bytes]) -> None:
-        lines.append(value)
-        self._size += len(value) + 1
-        if self._size > self._event_bytes:
-            self._exceed("event", self._event_bytes)
+            kept, value = self._stray, line
+        if kept is not None:
+            kept.append(value)
+            self._size += len(value) + 1
+            if self._size > self._event_bytes:
+                self._exceed("event", self._event_bytes)
 
     def _dispatch(self, found: list[tuple[bytes, bytes, str]]) -> None:
         self.last_event_id = self._id

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, StreamFault, TextDelta, Usage
-from callgate.wire._assembly import Assembly, provider_fault
+from callgate.wire._assembly import Assembly, is_item, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import opened, verbatim, whole
 from callgate.wire._slot import Slot, paired
@@ -157,9 +157,12 @@ class _State:
 
     def end(self) -> None:
         """Keep what the next request has to repeat: every block that is neither text nor a call of ours."""
-        for block in self.every:
-            if block.type != "text" and (block.slot is None or block.slot.kind is None):
-                self.assembly.keep(_rebuilt(block))
+        kept = [
+            _rebuilt(block)
+            for block in self.every
+            if block.type != "text" and (block.slot is None or block.slot.kind is None)
+        ]
+        self.assembly.kept = list(filter(is_item, kept))
 
 
 def _message_start(state: _State, event: _Event, out: list[StreamEvent]) -> None:

@@ -21,9 +21,10 @@ from callgate.calls import (
     FrozenDict,
     StreamEvent,
     TextDelta,
+    Usage,
     parse_arguments,
 )
-from callgate.wire._assembly import Assembly, provider_fault
+from callgate.wire._assembly import Assembly, counted, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import Loose, whole
 from callgate.wire._slot import GOOD, Draft, Slot
@@ -185,7 +186,7 @@ class _State:
         if event.id and not assembly.response_id:
             assembly.response_id = whole(event.id)
         if event.usage is not None:
-            _count(assembly, event.usage)
+            assembly.usage = _counted(assembly.usage, event.usage)
         for choice in event.choices or ():
             draft = assembly.draft(choice.index or 0)
             if choice.delta is not None:
@@ -297,8 +298,9 @@ def _close(state: _State, draft: Draft, out: list[StreamEvent]) -> None:
         state.assembly.close(draft, slot, out)
 
 
-def _count(assembly: Assembly, told: _Usage) -> None:
-    assembly.count(
+def _counted(usage: Usage | None, told: _Usage) -> Usage | None:
+    return counted(
+        usage,
         input_tokens=told.prompt_tokens,
         output_tokens=told.completion_tokens,
         cached_tokens=(told.prompt_tokens_details or _Cached()).cached_tokens,

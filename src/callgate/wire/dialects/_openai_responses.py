@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from callgate.calls import ArgumentsDelta, CallKind, Finish, StreamEvent, TextDelta
-from callgate.wire._assembly import Assembly, provider_fault
+from callgate.wire._assembly import Assembly, counted, is_item, provider_fault
 from callgate.wire._dialect import Decoding
 from callgate.wire._loose import opened, verbatim, whole
 from callgate.wire._slot import Slot, paired
@@ -223,7 +223,7 @@ def _done(state: _State, event: _Event, out: list[StreamEvent]) -> None:
     if slot is not None and head.status != "incomplete":
         assembly.close(draft, slot, out)
     if head.type != "message" and (slot is None or slot.kind is None):
-        assembly.keep(verbatim(event.item))
+        assembly.kept += filter(is_item, [verbatim(event.item)])
 
 
 def _said(state: _State, item: _Open, head: _Item, out: list[StreamEvent]) -> None:
@@ -308,7 +308,8 @@ def _ended(state: _State, event: _Event, out: list[StreamEvent]) -> _Response:
     state.assembly.certain = True
     response = event.response or _Response()
     told = response.usage or _Usage()
-    state.assembly.count(
+    state.assembly.usage = counted(
+        state.assembly.usage,
         input_tokens=told.input_tokens,
         output_tokens=told.output_tokens,
         cached_tokens=(told.input_tokens_details or _Cached()).cached_tokens,
