@@ -23,10 +23,9 @@ from callgate.calls import Finding, pointer, thaw
 from callgate.errors import ToolDeclarationError
 
 from ._close import close_objects
-from ._shape import types_of
 from ._signature import NOTHING, Signature, Slot
+from ._tidy import words
 from ._typeddict import with_typed_dicts
-from ._walk import reachable
 
 _EXTRA: Final = "__pydantic_extra__"
 
@@ -130,29 +129,10 @@ def build_model(signature: Signature) -> Model:
         _blame(fields, definitions, signature)
         message = "pydantic cannot publish these parameters"
         raise ToolDeclarationError(message, tool=signature.name, why=_first_line(problem)) from problem
-    return Model(tuple(fields), schema, kind, signature.extra is not NOTHING, _is_flat(schema))
-
-
-def _is_flat(schema: dict[str, Any]) -> bool:
-    """Whether no argument can be an object or an array."""
-    members = [*schema["properties"].values(), schema.get("additionalProperties", False)]
-    return True not in members and all(
-        _is_scalar(one) for member in members for one in reachable(schema, member)
-    )
-
-
-def _is_scalar(schema: dict[str, Any]) -> bool:
-    """Whether a schema, or those it is only a way to, let nothing but scalars through."""
-    if "type" in schema:
-        return _SCALAR.issuperset(types_of(schema))
-    listed = schema.get("enum", ())
-    if any(isinstance(value, dict | list) for value in listed):
-        return False
-    return bool(listed or _ONLY_A_WAY.intersection(schema))
-
-
-_SCALAR: Final = frozenset({"string", "number", "integer", "boolean", "null"})
-_ONLY_A_WAY: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf"})
+    has_extra = signature.extra is not NOTHING
+    nodes = _nodes(list(_core(kind)[0].values()), {})
+    is_flat = not has_extra and all(node["type"] in _FLAT for node, _ in nodes)
+    return Model(tuple(fields), schema, kind, has_extra, is_flat)
 
 
 def _core(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -193,27 +173,20 @@ def _may_change(core: Mapping[str, Any]) -> bool:
     return core["type"] == "chain" or str(core["type"]).startswith("function-")
 
 
-_BELOW: Final = frozenset(
-    {
-        *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "arguments_schema"),
-        *("lax_schema", "strict_schema", "json_schema", "python_schema", "choices", "steps", "fields"),
-    }
+_BELOW: Final = words(
+    "schema items_schema keys_schema values_schema extras_schema arguments_schema lax_schema strict_schema "
+    "json_schema python_schema choices steps fields"
 )
-_HOLDERS: Final = frozenset(
-    {
-        *("list", "set", "frozenset", "tuple", "dict", "generator", "model-field", "dataclass-field"),
-        *("typed-dict-field", "arguments"),
-    }
+_HOLDERS: Final = words(
+    "list set frozenset tuple dict generator model-field dataclass-field typed-dict-field arguments"
 )
 """What stands around a value is not the value."""
-_KEPT: Final = frozenset(
-    {
-        *("default", "nullable", "union", "list", "set", "frozenset", "tuple", "dict", "definition-ref"),
-        *("any", "none", "bool", "int", "str", "literal", "enum", "date"),
-    }
-)
+_SINGLE: Final = words("default nullable union none bool int str literal enum date")
+_KEPT: Final = _SINGLE | words("list set frozenset tuple dict definition-ref any")
 """Types whose values have one JSON text each, once the schema took it: a date is only ``2026-01-01``."""
-_CHANGING: Final = frozenset({"strip_whitespace", "to_lower", "to_upper"})
+_FLAT: Final = _SINGLE | words("model-field float uuid url datetime time timedelta decimal function-after")
+"""Types whose JSON holds nothing that could be changed."""
+_CHANGING: Final = words("strip_whitespace to_lower to_upper")
 
 
 def _load() -> Any:

@@ -17,6 +17,7 @@ import jsonschema_rs
 from callgate.calls import Finding, thaw
 from callgate.errors import UnsupportedSchemaError
 
+from ._alternatives import by_tag, is_endless
 from ._explain import explain
 from ._walk import find, place, subschemas
 
@@ -24,6 +25,8 @@ MAX_FINDINGS: Final = 8
 """Of one value; more would not help anyone to mend it."""
 _MAX_ERRORS: Final = 64
 """Errors looked at for them: some are merged or say the same twice."""
+_SOMEHOW: Final = (Finding("SCHEMA_MISMATCH", "", "a value that fits the schema's forms, inside as well"),)
+"""For a value in which alternatives lie so deep in one another that naming the fault would take for ever."""
 _DRAFTS: Final = {
     "2020-12": jsonschema_rs.Draft202012,
     "2019-09": jsonschema_rs.Draft201909,
@@ -44,11 +47,14 @@ class Validator:
         UnsupportedSchemaError: It is no valid schema, names an unknown draft, or refers to what is not there.
     """
 
-    __slots__ = ("_compiled", "schema")
+    __slots__ = ("_compiled", "_telling", "_told", "schema")
 
     def __init__(self, schema: Any, resources: Mapping[str, Any] | None = None) -> None:
         self.schema = schema
         self._compiled = _compile(schema, resources)
+        # What is valid is asked of the schema itself; what is wrong, of one that can say it in a few words.
+        self._told = by_tag(schema)
+        self._telling = self._compiled if self._told == schema else _compile(self._told, resources)
 
     def is_valid(self, value: Any) -> bool:
         """Whether the value fits the schema."""
@@ -62,12 +68,13 @@ class Validator:
         if self._compiled.is_valid(value):
             return ()
         found: dict[tuple[str, str], Finding] = {}
-        for count, error in enumerate(self._compiled.iter_errors(value)):
-            for finding in explain(error, self.schema):
-                found.setdefault((finding.code, finding.where), finding)
-            if len(found) >= MAX_FINDINGS or count >= _MAX_ERRORS:
-                break
-        return tuple(found.values())[:MAX_FINDINGS]
+        if not is_endless(self._told, value):
+            for count, error in enumerate(self._telling.iter_errors(value)):
+                for finding in explain(error, self._told):
+                    found.setdefault((finding.code, finding.where), finding)
+                if len(found) >= MAX_FINDINGS or count >= _MAX_ERRORS:
+                    break
+        return tuple(found.values())[:MAX_FINDINGS] or _SOMEHOW
 
 
 def _compile(schema: Any, resources: Mapping[str, Any] | None) -> Any:
