@@ -39,6 +39,14 @@ def found(schema: Any, value: Any) -> list[tuple[str, str]]:
     return [(f.code, f.where) for f in Validator(schema).findings(value)]
 
 
+def test_a_schema_that_names_itself_is_described_as_far_as_it_goes() -> None:
+    again = {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}, {"anyOf": [{"$ref": "#/$defs/b"}]}]}}
+    again["b"] = {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}
+    schema = {"properties": {"x": {"$ref": "#/$defs/a"}}, "required": ["x"], "$defs": again}
+    (finding,) = Validator(schema).findings({})
+    assert (finding.code, finding.expected) == ("MISSING_PARAMETER", "string or null")
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "code", "expected"),
     [

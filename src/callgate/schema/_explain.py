@@ -30,20 +30,30 @@ def explain(error: Any, schema: Any) -> Iterator[Finding]:
 
 def describe(schema: Any, document: Any) -> str:
     """A schema in a few words: what a model is told that a place expects."""
+    told = dict.fromkeys(_words(leaf) for leaf in _leaves(schema, document, set()))
+    return _short(" or ".join(text for text in told if text))
+
+
+def _leaves(schema: Any, document: Any, seen: set[int]) -> Iterator[dict[str, Any]]:
+    """The schemas that alternatives come down to, each once."""
     here = resolve(document, schema)
+    branches = here.get("anyOf", here.get("oneOf"))
+    if "const" in here or isinstance(here.get("enum"), list) or not isinstance(branches, list):
+        yield here
+    elif id(schema) not in seen:
+        seen.add(id(schema))
+        for branch in branches:
+            yield from _leaves(branch, document, seen)
+
+
+def _words(here: dict[str, Any]) -> str:
     if "const" in here:
         return _json(here["const"])
     if isinstance(here.get("enum"), list):
         return _one_of(here["enum"])
-    for keyword in ("anyOf", "oneOf"):
-        if isinstance(here.get(keyword), list):
-            told = dict.fromkeys(describe(branch, document) for branch in here[keyword])
-            return _short(" or ".join(text for text in told if text))
     types = here.get("type", ())
-    told_type = " or ".join([types] if isinstance(types, str) else types)
-    if isinstance(here.get("format"), str) and told_type:
-        return f"{told_type} ({here['format']})"
-    return told_type
+    told = " or ".join([types] if isinstance(types, str) else types)
+    return f"{told} ({here['format']})" if isinstance(here.get("format"), str) and told else told
 
 
 def _schema_at(error: Any, document: Any) -> dict[str, Any]:

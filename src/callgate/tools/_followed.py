@@ -86,6 +86,8 @@ _HEAD: Final = 200
 
 What follows says what else there is to know.
 """
+_LINE: Final = 2_000
+"""Characters in which they are looked for, links and quoted code among them: the search is quadratic."""
 
 
 def by_words(name: str, description: str) -> Risk:
@@ -93,7 +95,8 @@ def by_words(name: str, description: str) -> Risk:
 
     ``free_text`` when neither speaks of more.
     """
-    head = _ASIDE.sub(r"\1", description.lower()).partition("\n")[0][:_HEAD]
+    line = description[:_LINE].lower().partition("\n")[0]
+    head = _ASIDE.sub(r"\1", line)[:_HEAD]
     if _OTHER.search(head):
         return "free_text"
     if named := _by_name(name):
