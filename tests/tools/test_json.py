@@ -84,10 +84,25 @@ def cycle() -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {"self": object()}, Hostile(), cycle(), [itertools.count()], {(1, 2): 3}]
+    "value",
+    [
+        *(object(), {"self": object()}, Hostile(), cycle(), [itertools.count()], {(1, 2): 3}),
+        *([10**5000], [-(10**400)], {"n": 10**400}, {10**5000: 1}),
+        *({1: "a", "1": "b"}, dict.fromkeys(["\ud800", "\udfff"]), [{None: 1, "null": 2}]),
+    ],
 )
 def test_what_has_no_form_is_said_so_and_raises_nothing(value: Any) -> None:
     assert to_json(value) == (None, "RESULT_UNREADABLE")
+
+
+def test_a_number_that_nothing_could_write_down_is_said_so_also_alone() -> None:
+    for number in (10**400, -(10**5000)):
+        assert to_json(number) == (None, "RESULT_UNREADABLE")
+
+
+def test_the_longest_number_that_arguments_may_have_is_shown() -> None:
+    assert to_json(10**400 - 1) == (10**400 - 1, "")
+    assert to_json([1 - 10**400]) == ([1 - 10**400], "")
 
 
 json_values = st.recursive(

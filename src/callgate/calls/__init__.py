@@ -1,6 +1,15 @@
 """The vocabulary: values that travel, journal entries, the life cycle, the codes, canonical JSON, keys."""
 
-from ._arguments import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, freeze_arguments, parse_arguments, pointer
+from ._arguments import (
+    HALF,
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    freeze_arguments,
+    parse_arguments,
+    pointer,
+    steps,
+)
 from ._canonical import canonical, digest
 from ._codes import CODES, Code, Layer, Mender
 from ._entries import (
@@ -55,6 +64,7 @@ __all__ = [
     "CODES",
     "EMPTY",
     "FINAL",
+    "HALF",
     "JSON",
     "MAX_CHARACTERS",
     "MAX_DEPTH",
@@ -121,6 +131,7 @@ __all__ = [
     "parse_arguments",
     "pointer",
     "step",
+    "steps",
     "thaw",
     "turn_digest",
 ]

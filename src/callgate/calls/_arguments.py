@@ -37,7 +37,8 @@ _LONG: Final = object()
 _SOUND: Final = frozenset({str, bool, NoneType})
 """Scalars that need no look: jiter has refused halves of surrogate pairs."""
 _BLANK: Final = " \t\n\r"
-_HALF: Final = re.compile("[\ud800-\udfff]")
+HALF: Final = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which no UTF-8 can carry."""
 _PLACE: Final = re.compile(r"at line \d+ column \d+")
 
 Path = tuple[str | int, ...]
@@ -77,6 +78,11 @@ def freeze_arguments(value: Any) -> FrozenDict | Finding:
 def pointer(path: Path) -> str:
     """A JSON Pointer (RFC 6901) from its steps."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def steps(where: str) -> list[str]:
+    """The steps of a JSON Pointer (RFC 6901), each as text."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in where.split("/")[1:]]
 
 
 def _not_an_object() -> Finding:
@@ -160,8 +166,8 @@ def _too_deep(path: Path) -> Finding:
 
 
 def _half(value: str, path: Path) -> Finding | None:
-    if value.isascii() or not (half := _HALF.search(value)):
+    if value.isascii() or not (half := HALF.search(value)):
         return None
-    shown = tuple(_HALF.sub("\ufffd", step) if isinstance(step, str) else step for step in path)
+    shown = tuple(HALF.sub("\ufffd", step) if isinstance(step, str) else step for step in path)
     expected = f"whole characters; half a surrogate pair is character {half.start()}"
     return Finding("TEXT_NOT_UNICODE", pointer(shown), expected)

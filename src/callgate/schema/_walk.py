@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from callgate.calls import pointer
+from callgate.calls import pointer, steps
 
 Path = tuple[str | int, ...]
 
@@ -86,8 +86,7 @@ def find(document: Any, reference: str) -> Any:
         anchored = (s for _, s in subschemas(document) if isinstance(s, dict) and fragment in _anchors(s))
         return next(anchored, None)
     current = document
-    for step in fragment.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in steps(fragment):
         if isinstance(current, list) and name.isdecimal() and int(name) < len(current):
             current = current[int(name)]
         elif isinstance(current, dict) and name in current:

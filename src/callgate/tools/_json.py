@@ -3,7 +3,8 @@
 In: any Python value. Out: a JSON value and an empty note, or None and ``RESULT_UNREADABLE``. Promise: never
 raises, ends for any size and depth, and what cannot be shown leaves the call succeeded.
 
-Dates in ISO 8601, Decimal, UUID and paths as text, bytes as text where they are UTF-8 and else as
+A whole number of more digits than arguments may have, or two names that become one text, have no form. Dates
+in ISO 8601, Decimal, UUID and paths as text, bytes as text where they are UTF-8 and else as
 ``{"base64": …}``, sets as sorted arrays, NaN and infinities as null, enums by value, dataclasses, named
 tuples, pydantic models and msgspec structs as objects.
 """
@@ -16,7 +17,6 @@ import datetime as dt
 import decimal
 import enum
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -24,12 +24,14 @@ import msgspec
 import pydantic
 import pydantic_core
 
+from callgate.calls import HALF, MAX_DIGITS
+
 MAX_DEPTH: Final = 100
 MAX_ITEMS: Final = 1_000_000
 """Values inside one result; a cycle or an endless iterator ends here."""
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
-_PLAIN: Final = (str, int, bool, type(None))
+_TOO_LONG: Final = 10**MAX_DIGITS
+_PLAIN: Final = (bool, type(None))
 
 
 class _UnreadableError(Exception):
@@ -41,7 +43,7 @@ def to_json(value: Any) -> tuple[Any, str]:
     kind = type(value)
     if kind is str:
         return _clean(value), ""
-    if kind in _PLAIN:
+    if kind in _PLAIN or (kind is int and -_TOO_LONG < value < _TOO_LONG):
         return value, ""
     try:
         return _Walk().convert(value, 0), ""
@@ -51,7 +53,7 @@ def to_json(value: Any) -> tuple[Any, str]:
 
 def _clean(text: str) -> str:
     """Text that UTF-8 can carry: a lone half of a surrogate pair becomes U+FFFD."""
-    return text if text.isascii() else _HALF.sub("\ufffd", text)
+    return text if text.isascii() else HALF.sub("\ufffd", text)
 
 
 class _Walk:
@@ -78,7 +80,10 @@ class _Walk:
         return pydantic_core.to_jsonable_python(value)
 
     def mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        return {_name(name): self.convert(item, depth + 1) for name, item in value.items()}
+        made = {_name(name): self.convert(item, depth + 1) for name, item in value.items()}
+        if len(made) < len(value):
+            raise _UnreadableError
+        return made
 
     def array(self, value: Any, depth: int) -> list[Any] | dict[str, Any]:
         names = getattr(value, "_fields", None)
@@ -92,6 +97,12 @@ class _Walk:
             return sorted(made)
         except TypeError:
             return sorted(made, key=msgspec.json.encode)
+
+
+def _whole(number: int) -> int:
+    if not -_TOO_LONG < number < _TOO_LONG:
+        raise _UnreadableError
+    return int(number)
 
 
 def _name(name: Any) -> str:
@@ -118,7 +129,7 @@ _FORMS: Final[tuple[tuple[Any, Callable[[_Walk, Any, int], Any]], ...]] = (
     (enum.Enum, lambda walk, value, depth: walk.convert(value.value, depth + 1)),
     (str, lambda _walk, value, _depth: _clean(str(value))),
     ((bool, type(None)), lambda _walk, value, _depth: value),
-    (int, lambda _walk, value, _depth: int(value)),
+    (int, lambda _walk, value, _depth: _whole(value)),
     (float, lambda _walk, value, _depth: float(value) if math.isfinite(value) else None),
     (Mapping, lambda walk, value, depth: walk.mapping(value, depth)),
     ((list, tuple), lambda walk, value, depth: walk.array(value, depth)),
