@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from callgate.calls import Access, CallKey, Mode
 from callgate.errors import ConfigurationError, LocalProtocolError
-from callgate.schedule import Planned, Released, Schedule, Skipped
+from callgate.schedule import Released, Schedule, Skipped
 from tests.schedule.model import Call, Model, clash
 
 RESOURCES = [
@@ -42,15 +42,14 @@ class ScheduleMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.model.calls) < 10)
     @rule(turn=st.lists(calls, min_size=1, max_size=5), one_by_one=st.booleans())
     def add(self, turn: list[tuple[tuple[Access, ...], bool, bool]], one_by_one: bool) -> None:
-        planned = [Planned(CallKey("r", self.turn, 0, at), *call) for at, call in enumerate(turn)]
+        planned = [(CallKey("r", self.turn, 0, at), *call) for at, call in enumerate(turn)]
         self.turn += 1
-        for plan in planned:
-            self.model.calls.append(_call(plan))
+        self.model.calls.extend(Call(*plan) for plan in planned)
         if one_by_one:
             ready = [
-                key
-                for plan in planned
-                for key in self.schedule.add(plan.key, plan.accesses, serial=plan.serial, held=plan.held)
+                ready
+                for key, accesses, serial, held in planned
+                for ready in self.schedule.add(key, accesses, serial=serial, held=held)
             ]
         else:
             ready = self.schedule.add_all(planned)
@@ -103,10 +102,6 @@ class ScheduleMachine(RuleBasedStateMachine):
             (key, *_) = self.running()
             self.expect(self.schedule.done(key, True), self.model.end(key, ok=True, stop=False), key)
         assert len(self.schedule) == 0
-
-
-def _call(plan: Planned) -> Call:
-    return Call(plan.key, plan.accesses, plan.serial, plan.held)
 
 
 TestScheduleAgainstPairs = ScheduleMachine.TestCase

@@ -6,7 +6,20 @@ import pytest
 from pydantic import Field
 
 from callgate.calls import Effect, ToolCall
-from callgate.tools import CannotTell, Context, LintFinding, Toolset, WorkspacePath, reads, unguarded, writes
+from callgate.tools import (
+    CannotTell,
+    Context,
+    LintFinding,
+    ToolOptions,
+    Toolset,
+    WorkspacePath,
+    declare,
+    declare_schema,
+    lint,
+    reads,
+    unguarded,
+    writes,
+)
 
 tools = Toolset()
 
@@ -137,6 +150,39 @@ def test_samples_that_a_call_could_not_send() -> None:
         ("DEFAULT_UNPUBLISHED", "c"),
         ("SAMPLE_UNFIT", "d"),
     }
+
+
+def test_a_sample_is_judged_alone_however_many_others_are_required() -> None:
+    required = {f"a{number}": {"type": "integer", "description": "A."} for number in range(9)}
+    odd = {"type": "integer", "description": "Z.", "default": "x"}
+    schema = {"properties": {**required, "z": odd}, "required": [*required, "z"]}
+    tool = declare_schema("get_x", "X.", schema, lambda arguments: None)
+    assert {(f.code, f.parameter) for f in lint((tool,))} == {("SAMPLE_UNFIT", "z")}
+
+
+@pytest.mark.parametrize(
+    ("effect", "marker", "egress", "codes"),
+    [
+        ("read", writes, False, {"READ_WRITES"}),
+        ("read", reads, False, set()),
+        ("write", reads, False, {"WRITES_UNDECLARED"}),
+        ("write", writes, False, set()),
+        ("irreversible", reads, False, {"WRITES_UNDECLARED"}),
+        ("irreversible", reads, True, set()),
+        ("irreversible", writes, False, set()),
+        ("execute", reads, False, {"WRITES_UNDECLARED"}),
+    ],
+)
+def test_what_a_tool_touches_agrees_with_its_class(
+    effect: Any, marker: Any, egress: bool, codes: set[str]
+) -> None:
+    def tool(id: Annotated[str, Field(description="Id.")]) -> None:  # noqa: A002 - a likely name
+        """X."""
+
+    made = declare(
+        tool, ToolOptions(effect=effect, accesses=[marker("ticket:{id}")], egress=egress, idempotent=True)
+    )
+    assert {finding.code for finding in lint((made,))} == codes
 
 
 def test_the_tool_to_use_instead_must_exist() -> None:

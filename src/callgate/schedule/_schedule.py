@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -23,18 +23,6 @@ from ._tree import WRITE, Tree, Vertex
 
 PREDECESSOR_FAILED: Final = "PREDECESSOR_FAILED"
 EARLIER_STOPPED: Final = "EARLIER_STOPPED"
-
-
-class Planned(NamedTuple):
-    """A call to be scheduled.
-
-    ``serial``: it waits for every earlier serial call. ``held``: a person must decide first.
-    """
-
-    key: CallKey
-    accesses: tuple[Access, ...]
-    serial: bool = False
-    held: bool = False
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False, order=True):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from callgate.calls import Effect, Mode, pointer
-from callgate.schema import NOTHING
+from callgate.schema import NOTHING, Validator
 
 from ._effects import RANK, said_by_name
 from ._names import LONGEST, PORTABLE
@@ -129,10 +129,12 @@ def _unfit(tool: Tool) -> Iterator[LintFinding]:
     """Defaults and examples of parameters that a call could not send, and defaults that are not said."""
     schema = tool.definition.parameters
     properties = {n: p for n, p in schema.get("properties", {}).items() if isinstance(p, dict)}
+    # Of a sample that stands alone it must not be said that all the others are missing.
+    alone = Validator({keyword: held for keyword, held in schema.items() if keyword != "required"})
     for name, held in properties.items():
         samples = [held["default"]] if "default" in held else []
         for sample in (*samples, *held.get("examples", ())):
-            found = tool.insides.validator.findings({name: sample})
+            found = alone.findings({name: sample})
             if any(f.where == pointer((name,)) or f.where.startswith(pointer((name, ""))) for f in found):
                 message = "a default or an example does not fit the parameter's own schema"
                 yield LintFinding(
@@ -145,10 +147,17 @@ def _unfit(tool: Tool) -> Iterator[LintFinding]:
             yield LintFinding("DEFAULT_UNPUBLISHED", tool.name, field.name, message, mend, "note")
 
 
-def _only_reads(tool: Tool) -> Iterator[LintFinding]:
+def _wrong_modes(tool: Tool) -> Iterator[LintFinding]:
     reach = tool.insides.reach
     modes = {mode for path in reach.paths for mode in path.modes} | {t.mode for t in reach.templates}
-    if tool.effect is Effect.WRITE and modes == {Mode.READ}:
+    if tool.effect is Effect.READ and Mode.WRITE in modes:
+        message = "the tool is said to read only, but declares what it writes"
+        yield LintFinding(
+            "READ_WRITES", tool.name, "", message, "correct its effect, or say reads(…)", "error"
+        )
+    # What is sent out may change nothing here.
+    changes = tool.effect is Effect.WRITE or (tool.effect is not Effect.READ and not tool.egress)
+    if changes and modes == {Mode.READ}:
         message = "the tool changes data but declares only what it reads: writes may run beside it"
         yield LintFinding("WRITES_UNDECLARED", tool.name, "", message, "declare writes(…) too", "warning")
 
@@ -170,5 +179,5 @@ _RULES: Final[tuple[Callable[[Tool], Iterator[LintFinding]], ...]] = (
     _name,
     _invisible,
     _unfit,
-    _only_reads,
+    _wrong_modes,
 )

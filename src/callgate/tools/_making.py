@@ -79,7 +79,6 @@ def make(draft: Draft, effect: Effect, parameters: tuple[Parameter, ...]) -> Too
         is_generator=_is_any(draft.function, inspect.isgeneratorfunction, inspect.isasyncgenfunction),
         timeout_seconds=options.timeout_seconds,
         reconcile=options.reconcile,
-        choices=options.choices,
         result_limit=options.result_limit,
         tags=tuple(options.tags),
         phases=tuple(options.phases),

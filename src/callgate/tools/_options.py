@@ -39,7 +39,6 @@ class ToolOptions:
         timeout_seconds: After this the call is given up; None means the gate's ceiling.
         check: A pure function, or several, that judges the values.
         reconcile: Finds out whether a lost call happened.
-        choices: Lists the values that a parameter may take now.
         result_limit: Characters of a result before it is cut.
         polling: Calling it again with the same arguments makes sense.
         expected_version: The parameter that holds the version the model saw.
@@ -71,7 +70,6 @@ class ToolOptions:
     timeout_seconds: float | None = None
     check: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None
     reconcile: Callable[..., Any] | None = None
-    choices: Callable[..., Any] | None = None
     result_limit: int = 20_000
     polling: bool = False
     expected_version: str = ""

@@ -65,7 +65,6 @@ class Tool:
     is_generator: bool = False
     timeout_seconds: float | None = None
     reconcile: Callable[..., Any] | None = None
-    choices: Callable[..., Any] | None = None
     result_limit: int = 20_000
     tags: tuple[str, ...] = ()
     phases: tuple[str, ...] = ()
