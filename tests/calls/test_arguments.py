@@ -20,6 +20,7 @@ from callgate.calls import (
     freeze_arguments,
     parse_arguments,
     pointer,
+    steps,
 )
 from tests.corpus import CORPUS, needs_corpus
 from tests.strategies import json_objects, json_values, typed
@@ -296,3 +297,8 @@ def test_a_pointer_escapes_as_rfc_6901_says() -> None:
     assert pointer(()) == ""
     assert pointer(("foo", 0)) == "/foo/0"
     assert pointer(("", "a/b", "m~n", " ")) == "//a~1b/m~0n/ "
+
+
+@given(st.lists(st.text()))
+def test_the_steps_of_a_pointer_are_those_it_was_made_of(path: list[str]) -> None:
+    assert steps(pointer(tuple(path))) == path

@@ -1,13 +1,14 @@
 """What callgate promises of judgement, each on a small exact input."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from callgate.calls import Effect, ToolCall, freeze, parse_arguments
 from callgate.checks import Case, Policy, Rule, judge
 from callgate.errors import DuplicateToolError
-from callgate.tools import Toolset
+from callgate.tools import Facts, Located, Toolset, WorkspacePath
 
 
 def echo(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -190,3 +191,37 @@ def test_a_closed_brace_is_not_a_permission() -> None:
     arguments = parse_arguments('{"to":"b","approved":true,"admin":true}')
     judgement = judge(ToolCall("pay", arguments), Case(tools.get("pay"), tools.names, can_ask=False))  # type: ignore[arg-type] # it is no finding
     assert [finding.code for finding in judgement.verdict.findings] == ["NO_APPROVER"]
+
+
+def test_a_map_of_paths_hides_none_of_them_from_the_policy() -> None:
+    """{"ok.txt": "secret/x"}: the key may be read, the value may not."""
+    tools = Toolset()
+
+    @tools.tool(effect=Effect.READ)
+    def read_many(pairs: dict[WorkspacePath, WorkspacePath]) -> str:
+        """Read many."""
+        return ""
+
+    located = {text: Located(text, text, f"file:/{text}") for text in ("ok.txt", "secret/x")}
+    policy = Policy((Rule(resource="file:/secret", decision="deny"),))
+    case = {"facts": Facts(located), "policy": policy}
+    assert judged(tools, "read_many", {"pairs": {"ok.txt": "ok.txt"}}, **case)[0]
+    for pair in ({"ok.txt": "secret/x"}, {"secret/x": "ok.txt"}):
+        passes, (finding,) = judged(tools, "read_many", {"pairs": pair}, **case)
+        assert (passes, finding.code) == (False, "FORBIDDEN")
+
+
+def test_a_validator_that_breaks_refuses_its_own_call_and_ends_nothing() -> None:
+    tools = Toolset()
+
+    def breaks(value: str) -> int:
+        return {"a": 1}[value]
+
+    @tools.tool(effect=Effect.READ)
+    def get_it(key: Annotated[str, AfterValidator(breaks)]) -> str:
+        """Read it."""
+        return ""
+
+    passes, (finding,) = judged(tools, "get_it", {"key": "hunter2"})
+    assert (passes, finding.code) == (False, "CHECK_FAILED")
+    assert "hunter2" not in str(finding)
