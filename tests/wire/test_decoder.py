@@ -63,9 +63,7 @@ FOLDERS: Final = {
     "anthropic-messages": "anthropic",
 }
 SMALL: Final = 16 * 1024
-EVERY_OFFSET: Final = 4 * 1024
-"""A body of so many bytes is cut at each; one of up to ``SMALL`` at every edge and each ``STRIDE`` bytes."""
-STRIDE: Final = 7
+"""A body of so many bytes is cut at each."""
 # The words of the corpus for how a turn ended, where they are not ours.
 ENDS: Final = {"pause": "stop", "incomplete": "cut", "none": "cut", "content_filter": "filtered"}
 
@@ -242,12 +240,10 @@ def check_prefix(turn: Turn, whole: Turn, where: str) -> None:
         assert (turn.calls, turn.text) == (whole.calls, whole.text), where
 
 
-def edges(body: bytes, near: int) -> set[int]:
-    """So many bytes around the end of every event, and inside every character."""
-    ends = [match.end() for match in re.finditer(rb"\n\n", body)]
-    around = {at for end in ends for at in range(end - 2 * near, end + near + 1)}
-    inside = {at for at, byte in enumerate(body) if 0x80 <= byte < 0xC0}
-    return {at for at in around | inside if at <= len(body)}
+def edges(body: bytes) -> set[int]:
+    """The end of every event, and inside every character."""
+    ends = {match.end() for match in re.finditer(rb"\n\n", body)}
+    return ends | {at for at, byte in enumerate(body) if 0x80 <= byte < 0xC0}
 
 
 @needs_corpus
@@ -263,29 +259,26 @@ def test_a_cut_anywhere_in_a_stream_changes_nothing(case: Case) -> None:
 
 @needs_corpus
 @pytest.mark.no_cover
-@every_case(range(EVERY_OFFSET + 1))
+@every_case(range(SMALL + 1))
 def test_a_cut_or_an_end_anywhere_in_a_short_stream_gives_nothing_else(case: Case) -> None:
     check_cuts(case, range(len(case.body) + 1))
 
 
 @needs_corpus
 @pytest.mark.no_cover
-@every_case(range(EVERY_OFFSET + 1, 2**30))
-def test_a_cut_or_an_end_at_any_edge_of_a_stream_gives_nothing_else(case: Case) -> None:
-    """And at many places between: each offset of a body up to 16 KiB is cut alone by the nightly test."""
+@every_case(range(SMALL + 1, 2**30))
+def test_a_cut_or_an_end_at_any_edge_of_a_long_stream_gives_nothing_else(case: Case) -> None:
+    """And at many places between; the nightly test cuts at each."""
     body = case.body
-    if len(body) <= SMALL:
-        check_cuts(case, {*edges(body, 1), *range(len(body) % STRIDE, len(body), STRIDE)})
-    else:
-        chance = Random(len(body))
-        check_cuts(case, {*edges(body, 0), *(chance.randrange(len(body)) for _ in range(500))})
+    chance = Random(len(body))
+    check_cuts(case, {*edges(body), *(chance.randrange(len(body)) for _ in range(500))})
 
 
 @needs_corpus
 @pytest.mark.no_cover
 @pytest.mark.nightly
-@every_case(ANY)
-def test_a_cut_or_an_end_anywhere_in_a_stream_gives_nothing_else(case: Case) -> None:
+@every_case(range(SMALL + 1, 2**30))
+def test_a_cut_or_an_end_anywhere_in_a_long_stream_gives_nothing_else(case: Case) -> None:
     check_cuts(case, range(len(case.body) + 1))
 
 
