@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from callgate.calls import CallKey, Entry, Reconciled, Returned, State
+from callgate.calls import HALF, CallKey, Entry, Reconciled, Returned, State
 from callgate.errors import CallgateError, GateClosedError, JournalError, LeaseHeldError, LocalProtocolError
 from callgate.journal import Lease, Store
 from callgate.tools import NO_FACTS, Context, Facts, Hooks, Keeper, Tool, gather, must_look
@@ -32,7 +31,6 @@ from ._slots import Slots
 from .work import Executor, Job, Outcome, Workers
 
 _LOG = logging.getLogger("callgate")
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -124,7 +122,7 @@ class GateHost:
             LeaseHeldError: A living process holds the run.
             GateClosedError: The gate is closed.
         """
-        if not run or _HALF.search(run):
+        if not run or HALF.search(run):
             message = "a run's name is a text that UTF-8 can carry, and not empty"
             raise LocalProtocolError(message, run=ascii(run))
         while run in self._opening:

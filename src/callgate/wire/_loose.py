@@ -18,11 +18,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec import inspect
 
+from callgate.calls import HALF
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 _info = cache(inspect.type_info)
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
 _BETWEEN: Final = re.compile(r"[ \t\r\n,:]*")
 _DECODER: Final = json.JSONDecoder()
 
@@ -87,7 +88,7 @@ def joined(text: str) -> str:
 
 def whole(text: str) -> str:
     """The text with each half that has no other replaced by U+FFFD, so that it can be encoded."""
-    return _HALF.sub("\ufffd", joined(text)) if has_half(text) else text
+    return HALF.sub("\ufffd", joined(text)) if has_half(text) else text
 
 
 def has_half(text: str) -> bool:
