@@ -24,17 +24,17 @@ demo: $(VENV)/.stamp-run model ## the whole walk on real files with the embedded
 	@$(BIN)/callgate demo
 
 test: $(VENV)/.stamp-dev model ## the tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 check: $(VENV)/.stamp-dev model ## what CI runs, word for word
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict src tests
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --cov
+	$(BIN)/pytest -n auto --dist worksteal --cov
 
 nightly: $(VENV)/.stamp-dev model ## every test, the long ones too, with random and many more examples
-	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto --timeout 3600 -m "nightly or not nightly"
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n auto --dist worksteal --timeout 3600 -m "nightly or not nightly"
 
 bench: $(BENCH)/.stamp ## the measurements, beside the packages they compare with
 	@missed=0; for script in benchmarks/[!_]*.py; do \
